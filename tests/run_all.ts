@@ -1,17 +1,17 @@
 /**
  * `deno task test`: every unit, function and database test on the embedded PostgreSQL, in parallel. Arguments go to
- * `deno test`; with paths among them, only those run.
+ * `deno test`; paths among them select the tests.
  */
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import type { ReadableStream as NodeStream } from "node:stream/web";
 import { inGroups, testsBelow, withoutGroup } from "./_support/test_files.ts";
 
-/** Part of suites (tests/suites.ts). */
+/** Parts of suites (tests/suites.ts). */
 const OWN_SUITES = ["tests/e2e/", "tests/upgrade/", "tests/hostile/", "tests/local/"];
 /** Two groups run side by side; each has a PGlite and its files' modules. */
 const FILES_IN_A_GROUP = 28;
-/** `deno task check` looks at the types, once for all. */
+/** `deno task check` checks the types once for all. */
 const TEST = ["test", "--lock=tests/deno.lock", "--quiet", "--no-prompt", "--no-check", "-A"];
 
 const args = Deno.args.filter((arg) => arg !== "--");

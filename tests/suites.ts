@@ -1,6 +1,6 @@
 /**
- * `deno task suite <name> [-- [--short] arguments]`: the suites that `deno task test` leaves out, because they take
- * minutes or need PostgreSQL, Chromium or other programs. Arguments go to each command of the suite.
+ * `deno task suite <name> [-- [--short] arguments]`: the suites outside `deno task test`, because they take minutes or
+ * need PostgreSQL, Chromium or other programs. Arguments go to each command of the suite.
  */
 const TEST = ["test", "--lock=tests/deno.lock", "--quiet", "--no-prompt", "--no-check", "-A"];
 const RUN = ["run", "--lock=tests/deno.lock", "--quiet", "--no-prompt", "--no-check", "-A"];
@@ -10,7 +10,7 @@ interface Suite {
   commands: string[][];
   env?: Record<string, string>;
   /**
-   * What `--short` runs instead, before each change; the full form runs every night. `SHORT_FORM` is set for all
+   * The replacements for `--short`, before each change; the full form runs every night. `SHORT_FORM` is set for all
    * (tests/_support/short_form.ts).
    */
   short?: Partial<Omit<Suite, "short">>;

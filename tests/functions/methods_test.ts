@@ -29,7 +29,7 @@ function createAll(siteUrl: string) {
   }));
 }
 
-/** For routes that cover what is below them. */
+/** For routes that also cover the paths below them. */
 const BELOW: Record<string, string> = { "/account/": "/account/disconnect", "/calendar/": "/calendar/one.ics" };
 
 /** Every route, the bare path of every function, and an unknown path. */

@@ -279,7 +279,7 @@ interface Outbox {
 
 const SECRET = "the-secret-of-the-scheduler-in-tests";
 
-/** The books of a sole owner whose every write waits, with one that does. */
+/** The books of a sole owner whose every write waits, with one waiting write. */
 async function waiting(database: TestDatabase) {
   const books = await openBooks(database);
   const [organization] = await database.query<{ id: string; owner_id: string }>(
@@ -469,7 +469,7 @@ onBooks(
     }
     const asked = () => outbox.mails.filter(({ subject }) => subject.includes("wants to")).length;
     assertEquals(asked(), 10);
-    // The page lists it meanwhile, and withdrawn ones get no more mails.
+    // Meanwhile the page lists it, and withdrawn ones cause no more mails.
     const { proposals } = await database.asService<Json>("read_proposals", {
       ...{ user_id: owner.userId, organization_id: owner.organizationId, at: noon(owner) },
     });

@@ -1,6 +1,6 @@
 /**
  * `deno task suite fuzz`: 20,000 requests to all routes and tools of a running stack, most of them nearly valid. Every
- * answer is deliberate and in time, contains no secret and nothing of another organization, and changes nothing of
+ * answer is deliberate and in time, contains no secret and no data of another organization, and changes nothing of
  * theirs. `FUZZ_SEED` repeats a run, `FUZZ_REQUESTS` makes it longer.
  */
 import { assert, assertEquals } from "@std/assert";
@@ -18,10 +18,10 @@ const REQUESTS = Number(Deno.env.get("FUZZ_REQUESTS") ?? 20_000);
 const SEED = Number(Deno.env.get("FUZZ_SEED") ?? Date.now() % 2 ** 31);
 const ROUNDS = 20;
 const SHARES = { http: 0.48, tool: 0.44, webhook: 0.04, form: 0.04 };
-/** Concurrent requests: one that blocks the others shows in their times. */
+/** Concurrent requests, so that a blocking one shows in the others' times. */
 const AT_ONCE = 4;
 const DEADLINE_MS = 10_000;
-/** Of each request, in memory and in a message. */
+/** The limit for each request, in memory and in a message. */
 const MOST_SHOWN = 4000;
 /** Words of our internals, which no request contains. */
 const INTERNALS = /postgres|plpgsql|PGRST\d|SQLSTATE|\bat \S+\.tsx?:\d|node_modules/i;
@@ -50,10 +50,10 @@ Deno.test(`no request breaks in, leaks data or hangs (FUZZ_SEED=${SEED})`, async
       stranger.tokens().access_token,
       CANARY,
     ];
-    /** Ids that answers named, so that later calls use them. */
+    /** Ids from answers, for later calls. */
     const ids = new Set<string>();
     const answers = new Map<string, number>();
-    /** Requests by the id in their answers, by which the log names a failure. */
+    /** Requests by the id in their answers, which the log uses for failures. */
     const sent = new Map<string, string>();
 
     const check = async ({ kind, shown, send }: Sending) => {

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { ROUTES } from "../../shared/routes.ts";
 import { hostileText, mostly } from "./texts.ts";
 
-/** Where a request says it comes from. */
+/** The claimed origin of a request. */
 export type Credential = "none" | "session" | "token" | "cron" | "garbage";
 
 export interface FuzzRequest {

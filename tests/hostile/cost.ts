@@ -7,11 +7,11 @@ import { growsWithin, isInTime } from "../_support/machine.ts";
 
 export type Run = (text: string) => unknown;
 
-/** No call, and no page of work, may take longer; on a machine that is slow just now, in proportion. */
+/** The longest duration of a call or a page of work; proportionally longer on a currently slow machine. */
 export const MAX_MS = 200;
 /**
- * Below it, the garbage collector and a busy machine outweigh the code: texts that are read in linear time took 3 ms
- * at a quarter and 50 at the whole. A call that stays below it at its limit may grow at any rate.
+ * Below it, the garbage collector and a busy machine outweigh the code: texts that are read in linear time took 3 ms at
+ * a quarter and 50 ms at the whole. A call that stays below it at its limit may grow at any rate.
  */
 export const FLOOR_MS = 100;
 const RUNS = 5;
@@ -35,7 +35,8 @@ export async function judge(
   { limit, mostMs = MAX_MS }: Limits,
 ): Promise<string | undefined> {
   const [quarter, half, whole] = [limit >> 2, limit >> 1, limit].map((length) => flat(shape(length))) as Texts;
-  // Most finish too fast to measure, and most others are far from any limit: only suspicious ones are measured closely.
+  // Most calls finish too fast to measure, and most others are far from any limit, so only suspicious ones are measured
+  // closely.
   const first = await once(run, whole);
   if (first < FLOOR_MS) return undefined;
   if (!isInTime(first, 10 * mostMs, "cpu")) return `takes ${first.toFixed()} ms`;

@@ -1,6 +1,6 @@
 /**
- * Documents that are made to cost much, at the size of a whole upload, are read or refused in bounded time and memory.
- * On Deno 2.1.4 and an idle machine the slowest takes 1.2 s.
+ * Documents designed to cost much, at the size of a whole upload, are read or refused in bounded time and memory. On
+ * Deno 2.1.4 and an idle machine the slowest takes 1.2 s.
  */
 import { assert, assertEquals } from "@std/assert";
 import process from "node:process";
@@ -115,7 +115,7 @@ const HOSTILE: Record<string, { bytes: () => Uint8Array; problem?: string }> = {
 
 const HEAD = "From: a@example.com\r\nDate: Mon, 2 Nov 2026 08:00:00 +0100\r\nSubject: x\r\nMIME-Version: 1.0\r\n";
 const part = (i: number) => `Content-Type: multipart/mixed; boundary=b${i}\r\n\r\n--b${i}\r\n`;
-/** Within a mail the same file is opened by nothing. */
+/** Within a mail, nothing opens the same file. */
 const MAILS: Record<string, () => Uint8Array> = {
   "parts in parts": () => new TextEncoder().encode(HEAD + Array.from({ length: 5_000 }, (_, i) => part(i)).join("")),
   "many parts": () => upload(`${HEAD}${part(1)}`, "Content-Type: application/pdf\r\n\r\nx\r\n--b1\r\n"),

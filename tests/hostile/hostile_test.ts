@@ -1,7 +1,6 @@
 /**
  * No text makes one of our parsers slow: each gets every hostile shape at a quarter, a half and all of its maximum
- * input, in CPU time. The first of these would have found "Critical 1" of the attacks: a CSV of stray quotes that took
- * 70 s.
+ * input, measured in CPU time. The first shape is "Critical 1" of the attacks: a CSV of stray quotes that took 70 s.
  */
 import { assertEquals, assertMatch } from "@std/assert";
 import { parseProject, readProject } from "../architecture/project.ts";
@@ -29,7 +28,7 @@ function quadratic(text: string): number {
   return seen;
 }
 
-/** Reads every letter that many times. */
+/** Reads every letter this many times. */
 const linear = (times: number) => (text: string) => {
   let seen = 0;
   for (let i = 0; i < times; i++) for (let at = 0; at < text.length; at++) seen += text.charCodeAt(at);
@@ -51,7 +50,7 @@ const READS =
   /(?<=[(=>:?&|!,]\s*)\/(?![/*])[^\n]+?\/[dgimsuvy]*(?=[.;,)\s])|\bJSON\.parse\(|\bnew RegExp\(|\.normalize\(|\bXMLParser\b/;
 const IGNORED = /"(?:[^"\\\n]|\\.)*"|^\s*(?:\/?\*|\/\/).*$/gm;
 
-/** Rule files that read text by a pattern but have no row above, and why. */
+/** Rule files that read text with a pattern but have no row above, and the reason. */
 const NOT_TRIED: Readonly<Record<string, string>> = {
   "shared/billing/signature.ts": "one anchored class of characters, before a digest is compared",
   "shared/connector/argument_error.ts": "patterns of our own contracts, on the empty text",

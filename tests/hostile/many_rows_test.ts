@@ -1,16 +1,16 @@
 /**
- * The longest statement is read within a request's processor time and half of its memory, and twice as long in twice
- * the time.
+ * The longest statement is read within a request's processor time and half of its memory, and twice as long a statement
+ * in twice the time.
  */
 import { assert, assertEquals } from "@std/assert";
 import { growsWithin } from "../_support/machine.ts";
 import { STATEMENTS } from "./statements.ts";
 
-/** A request has 2 s and as much other work, so half of that remains. */
+/** A request has 2 s and an equal amount of other work, so half of that remains. */
 const MOST_MS = 1800;
-/** Of growth beyond the growth of the rows. */
+/** The tolerated growth beyond the growth of the rows. */
 const SLACK = 2;
-/** The heap, with the file in it; the platform allows 256 MB for everything. */
+/** The heap, including the file; the platform allows 256 MB for everything. */
 const MOST_MB = 150;
 
 Deno.test("50,000 rows of any format are read in time, in bounded memory", async () => {

@@ -1,6 +1,6 @@
 /**
- * Reads the longest statement of each format, and a quarter of it. Prints the milliseconds of processor time of each,
- * and how slow the machine was meanwhile.
+ * Reads the longest statement of each format, and a quarter of it. Prints the milliseconds of processor time for each,
+ * and the machine's slowdown.
  */
 import process from "node:process";
 import { MAX_UPLOADED_ROWS, readImport } from "../../shared/import/read_import.ts";
@@ -23,7 +23,7 @@ function read(bytes: Uint8Array): number {
   return (user + system) / 1000;
 }
 
-/** The machine may be busy with other work: the fastest is the code's own. */
+/** The machine may be busy with other work, so the fastest run counts. */
 const fastest = (bytes: Uint8Array) => Math.min(...Array.from({ length: RUNS }, () => read(bytes)));
 
 let before = slowness().cpu;

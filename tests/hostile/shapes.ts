@@ -9,7 +9,7 @@ const run = (piece: string): Shape => (length) => piece.repeat(Math.ceil(length 
 const mismatch = (piece: string, last: string, first = ""): Shape => (length) =>
   first + run(piece)(Math.max(length - first.length - last.length, 0)) + last;
 
-/** Nested to that depth, and closed again. */
+/** Nested to this depth, and closed again. */
 const nested = (open: string, close: string, core = ""): Shape => (length) => {
   const depth = Math.max(Math.floor((length - core.length) / (open.length + close.length)), 0);
   return open.repeat(depth) + core + close.repeat(depth);

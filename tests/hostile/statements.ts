@@ -1,4 +1,4 @@
-/** Writes statements of any length in each format, as banks do. */
+/** Writes statements of any length in each format, like banks. */
 import { type Cell, day, writeWorkbook } from "../_support/workbook.ts";
 
 interface Line {
@@ -84,7 +84,7 @@ function writeXlsx(lines: Line[]): Uint8Array {
 
 const encode = (write: (lines: Line[]) => string) => (count: number) => new TextEncoder().encode(write(linesOf(count)));
 
-/** The bytes of a file with that many lines, a tenth of which came in. */
+/** The bytes of a file with this many lines, a tenth of them incoming. */
 export const STATEMENTS: Record<string, (lines: number) => Uint8Array> = {
   "CSV with a balance": encode(writeCsv),
   "Revolut": encode(writeRevolut),

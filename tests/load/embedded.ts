@@ -1,5 +1,5 @@
 /**
- * The embedded stack under the same faults: killed at any instant, also while it starts; a full disk; two starts on one
+ * The embedded stack under the same faults: killed at any instant, even while it starts; a full disk; two starts on one
  * folder. tests/upgrade/embedded_test.ts tests interrupted upgrades. `RUNS` makes it longer.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
@@ -11,7 +11,7 @@ import { print } from "./report.ts";
 import { mountDisk } from "./world/disk.ts";
 
 const RUNS = Number(Deno.env.get("RUNS") ?? 4);
-/** More of them until enough was written, which takes longer on a slow machine. */
+/** Further runs until enough is written, which takes longer on a slow machine. */
 const MOST_RUNS = 4 * RUNS;
 const WRITERS = 3;
 const ITEMS = 3;
@@ -50,7 +50,7 @@ class Writes {
     return true;
   }
 
-  /** @returns the faults of the stored books. */
+  /** @returns the faults of the stored books */
   compare(names: readonly string[]): string[] {
     const counts = new Map<string, number>();
     for (const name of names) {
@@ -141,7 +141,7 @@ Deno.test("on a full disk writes fail, acknowledged ones stay, and freed space r
     const { call } = await connectFor(personOf(stack, EMAIL), stack.mcp_url);
     for (let n = 0; n < 10; n++) assert(await writes.write(call));
     const ballast = await disk.fill();
-    // Pages that are there already can be written; sooner or later one is needed that is not.
+    // Existing pages can be written; sooner or later a new page is needed.
     for (let n = 0; n < 40 && await writes.write(call); n++);
     await ballast.remove();
     await stack.kill();

@@ -34,11 +34,11 @@ export interface LoadOptions {
   organizations?: number;
   each?: number;
   seed?: number;
-  /** How long it will go on, measurements included. */
+  /** The total duration, measurements included. */
   seconds?: number;
 }
 
-/** The payment provider has a first event about twice a second; so many more than it sends. */
+/** The payment provider has a first event about twice a second, and this many more than it sends. */
 const CUSTOMERS_PER_SECOND = 3;
 /** The concurrency while the load measures the machine's capacity. */
 const LANES = 16;
@@ -47,11 +47,11 @@ const LANES = 16;
  * moment, and a share of its capacity with it; `overload.ts` tests higher loads.
  */
 const MOST_UNDER_WAY = 24;
-/** Before that counts: code is compiled, and tables have rows to make plans for. */
+/** The time before measurements count: code is compiled, and tables have rows for planning. */
 const WARM_UP_MS = 5_000;
-/** A session that was lost comes back within twenty seconds. */
+/** A lost session is back within twenty seconds. */
 const QUIET_MS = 60_000;
-/** Of its capacity. */
+/** The fraction of its capacity. */
 const SHARE = 0.7;
 
 export class Load {
@@ -61,9 +61,9 @@ export class Load {
   readonly scheduler: Scheduler;
   readonly visitors: Visitors;
   readonly clients: Client[] = [];
-  /** Actions of clients a second; found out by `measure`. */
+  /** Client actions per second, determined by `measure`. */
   rate = 0;
-  /** Actions that were left out since too many were under way. */
+  /** Skipped actions, because too many were running. */
   heldBack = 0;
   readonly #chance: Chance;
   readonly #acts: Act[];
@@ -115,7 +115,7 @@ export class Load {
     return load;
   }
 
-  /** Measures the machine's capacity beside its other work, and takes a share of the capacity as the rate. */
+  /** Measures the machine's capacity beside its other work, and takes a fraction of it as the rate. */
   async measure(seconds: number): Promise<void> {
     this.traffic.exceed();
     const from = performance.now() + WARM_UP_MS;
@@ -133,7 +133,7 @@ export class Load {
     this.rate = done / seconds * SHARE;
   }
 
-  /** Keeps up the rate for so long, and until something is done, whatever becomes of the requests. */
+  /** Keeps up the rate for this long, and until an action is done, regardless of failed requests. */
   async run(seconds: number, besides?: Promise<void>): Promise<void> {
     const startedAt = performance.now();
     const elapsed = () => (performance.now() - startedAt) / 1000;
@@ -158,7 +158,7 @@ export class Load {
     await Promise.all([...others, ...this.#underWay, noted]);
   }
 
-  /** Everything against everything; nobody may be writing. @param complete also what may still be under way. */
+  /** Compares everything; nobody may be writing. @param complete whether to include writes that may still be running */
   async check({ complete = false } = {}): Promise<string[]> {
     const { admin, outside } = this.world;
     await this.#untilQuiet();
@@ -174,13 +174,13 @@ export class Load {
     ];
   }
 
-  /** What others would try again until it is done: events, and reminders of runs that died. */
+  /** Work that others would retry until it is done: events, and reminders of dead runs. */
   async finish(): Promise<void> {
     await this.payments.finish();
     await this.scheduler.finish(() => checkMails(this.world.outside, this.scheduler, { complete: true }).length === 0);
   }
 
-  /** After a fault, a write that no client waits for may still arrive, from a session that was cut or came back. */
+  /** After a fault, a write without a waiting client may still arrive, from a cut or restored session. */
   async #untilQuiet(): Promise<void> {
     const { admin, standIn } = this.world;
     const isQuiet = async () => {
@@ -211,7 +211,7 @@ export class Load {
     }
   }
 
-  /** Everybody but the clients, until it is over. */
+  /** Everybody except the clients, until the end. */
   #besides(isOver: () => boolean): Promise<void>[] {
     return [
       this.#every(0.5, () => this.payments.deliver(), isOver),
@@ -225,7 +225,7 @@ export class Load {
     ];
   }
 
-  /** One after the other, so often. */
+  /** In sequence, this many times. */
   async #every(pauseSeconds: number, act: () => Promise<void>, isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       await act();

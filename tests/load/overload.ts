@@ -18,7 +18,7 @@ const ACCEPTED_MS = 2_000;
 const RECOVERED_MS = 10_000;
 /** The answered part of the requests of callers within their share. */
 const FAIR = 0.9;
-/** A stranger's connections that send nothing, at each endpoint, and how often others ask meanwhile. */
+/** A stranger's connections that send nothing, at each endpoint, and the rate of other requests meanwhile. */
 const IDLE_CONNECTIONS = 200;
 const ASKED = 5;
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
@@ -40,14 +40,14 @@ const OPEN: Record<string, [method: string, path: string, status: number]> = {
   "mcp": ["GET", "/.well-known/oauth-protected-resource/api/mcp", 200],
   "payment-webhook": ["POST", "/api/payment/webhook", 401],
 };
-/** Their part of the machine's capacity. */
+/** Their fraction of the machine's capacity. */
 const MODEST = 0.4;
 
-/** The callers and their parts. */
+/** The callers and their fractions. */
 interface Party {
   name: string;
   perSecond: number;
-  /** Of one request. */
+  /** The result of one request. */
   ask: () => { token: string; address: string };
 }
 
@@ -172,7 +172,7 @@ Deno.test(
         assert(latencies.quantile(0.99) < ACCEPTED_MS, `p99 of what was accepted is ${latencies.quantile(0.99)} ms`);
       }
 
-      // It answers everybody within ten seconds after that.
+      // It answers everybody within ten seconds afterwards.
       {
         const startedAt = performance.now();
         for (let inARow = 0; inARow < 20;) {

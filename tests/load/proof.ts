@@ -1,4 +1,4 @@
-/** The harness proves itself: a short run finds and names each planted defect. */
+/** The harness tests itself: a short run finds and names each planted defect. */
 import { assert, assertEquals } from "@std/assert";
 import { startStandIn } from "../../bench/hops/world.ts";
 import { postgresDatabase } from "../../local/database/postgres.ts";

@@ -1,12 +1,12 @@
 /**
- * The whole service under load with a model, at 70 % of what the machine holds (or at --rate): every client compares every answer with
- * books of its own.
+ * The whole service under load with a model, at 70 % of the machine's capacity (or at --rate): every client compares
+ * every answer with its own copy of the books.
  *
- *     deno task suite soak -- --minutes 10            calm
- *     deno task suite soak -- --minutes 10 --faults   everything breaks, one after the other, in the last part
- *     … --faults --some 4                       some of it, chosen by the seed
- *     … --faults --only 'PostgREST'             what has such a name
- *     … --server                                as on one server (docs/self-hosting.md)
+ *     deno task suite soak -- --minutes 10            load alone
+ *     deno task suite soak -- --minutes 10 --faults   all faults, one after the other, in the last part
+ *     … --faults --some 4                             some faults, chosen by the seed
+ *     … --faults --only 'PostgREST'                   faults with a matching name
+ *     … --server                                      as on one server (docs/self-hosting.md)
  */
 import { parseArgs } from "node:util";
 import { print, report } from "./report.ts";

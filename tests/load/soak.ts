@@ -17,21 +17,21 @@ export interface SoakOptions {
   /** Whether one process is everything (docs/self-hosting.md). */
   isOneServer?: boolean;
   organizations?: number;
-  /** A pattern for the names of the faults to have; all without it. */
+  /** A pattern for the names of the faults; all without one. */
   only?: string | undefined;
-  /** How many of them; all without it. */
+  /** The number of faults; all without one. */
   some?: number;
-  /** Actions a second; without it, found out first. */
+  /** Actions per second; measured first without one. */
   rate?: number;
-  /** Progress for the person who waits. */
+  /** Progress for a waiting person. */
   say?: (line: string) => void;
 }
 
 export interface SoakResult {
   options: SoakOptions;
-  /** Actions of clients a second, each time that was found out. */
+  /** Client actions per second, at each measurement. */
   rates: number[];
-  /** Actions that were left out since the machine held less for a while. */
+  /** Skipped actions, because the machine's capacity was lower for a while. */
   heldBack: number;
   kinds: ReadonlyMap<string, Latencies>;
   outcomes: ReadonlyMap<string, number>;
@@ -41,9 +41,9 @@ export interface SoakResult {
   stalls: readonly string[];
 }
 
-/** A fault comes after a part of its time, so that the load is under way and can recover. */
+/** A fault comes after a part of its time, so that the load is running and can recover. */
 const BEFORE = 0.2;
-/** Where nobody may notice, functions are started on the processors that answer; a platform has others for it. */
+/** If no request may fail, functions start on the processors that also answer; a platform has others for it. */
 const UNNOTICED_SHARE = 0.5;
 
 async function breakFor(
@@ -71,7 +71,7 @@ async function breakFor(
   }
 }
 
-/** All of a long run; of a short one some, others each time. */
+/** All faults in a long run, some in a short one, different each time. */
 function chooseFaults({ only = "", some = FAULTS.length, seed, isOneServer }: SoakOptions): Fault[] {
   const chance = chanceOf(seed);
   const possible = FAULTS.filter(({ isOfPlatform }) => !(isOneServer && isOfPlatform));
@@ -87,14 +87,14 @@ const causeOf = (line: string) => /"error":"([^"]*)/.exec(line)?.[1] ?? line;
 const told = ({ name }: Fault, problems: number, ms: number) =>
   `${problems === 0 ? "held " : "FAILED"} ${name} (${(ms / 1000).toFixed(0)} s)`;
 
-/** Of a run, to measure the machine's capacity. */
+/** The fraction of a run for measuring the machine's capacity. */
 const MEASURE_SHARE = 0.1;
 const MEASURE_SECONDS = { least: 8, most: 20 };
 /** Books grow, and the machine's capacity changes with them. */
 const MEASURE_EVERY_MS = 600_000;
-/** The shortest part of a run that is loaded without a pause. */
+/** The shortest part of a run with an uninterrupted load. */
 const PART_SECONDS = 5;
-/** The comparison between parts takes minutes once the books hold hours of load. */
+/** The comparison between parts takes minutes once the books contain hours of load. */
 const mostParts = (seconds: number) => seconds > 1_800 ? 24 : 60;
 
 export async function soak(options: SoakOptions): Promise<SoakResult> {
@@ -102,7 +102,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
   const world = await openWorld({ faults, plant, isOneServer });
   const stalls = new Stalls(world);
   try {
-    // Checks, measurements and faults take their time as well.
+    // Checks, measurements and faults take time, too.
     const load = await Load.open(world, { seed, organizations, seconds: 300 + seconds * 2 });
     const rates: number[] = [];
     let measuredAt = -Infinity;
@@ -120,7 +120,8 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
     const parts = Math.max(4, Math.min(mostParts(seconds), Math.floor(seconds / PART_SECONDS)));
     const problems: string[] = [];
     const toCome = faults ? chooseFaults(options) : [];
-    // First it is calm, which shows how memory grows; then one fault after the other, each with a calm time behind it.
+    // First a calm part, which shows the growth of memory; then one fault after the other, each followed by a calm
+    // time.
     const calmParts = Math.max(1, parts - toCome.length);
     let calm: ReturnType<Memory["slopes"]> = [];
     for (let part = 0; part < calmParts || toCome.length > 0; part++) {

@@ -1,6 +1,6 @@
 /**
- * Correction 4 of `@supabase/lite`: an argument of any type reaches a function as from PostgREST, or is refused alike.
- * `deno task test:pg` runs the same through postgres.js.
+ * Correction 4 of `@supabase/lite`: an argument of any type reaches a function as from PostgREST, or is refused in the
+ * same way. `deno task test:pg` runs the same through postgres.js.
  */
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { createPostgresConnection } from "@supabase/lite/postgres";
@@ -37,7 +37,7 @@ const JSON_VALUES = [
   { a: { b: [null, "c"] } },
 ];
 
-/** Of each type that a function of schema public takes, and their neighbours. */
+/** Values of each type that a function of schema public takes, and neighboring types. */
 const VALUES: Record<string, unknown[]> = {
   "json": JSON_VALUES,
   "jsonb": JSON_VALUES,
@@ -113,7 +113,7 @@ async function fromLite({ rpc }: Opened, { type, value }: { type: string; value:
   return response.ok ? answer : { refused: answer.code };
 }
 
-/** By the statement that PostgREST sends, which tests/_support/database.ts sends too. */
+/** With the statement that PostgREST sends, which tests/_support/database.ts sends too. */
 async function fromPostgrest({ database }: Opened, { type, value }: { type: string; value: unknown }) {
   try {
     const [row] = await database.query<{ result: unknown }>(
@@ -131,7 +131,7 @@ async function fromPostgrest({ database }: Opened, { type, value }: { type: stri
 
 Deno.test("4. lite as shipped reads JSON differently", async () => {
   const lite = await open(false);
-  // PGlite has the one wrong, postgres.js the other.
+  // PGlite gets the one wrong, postgres.js the other.
   const values = ["5", { a: 1 }];
   const readBy = (read: typeof fromLite) => Promise.all(values.map((value) => read(lite, { type: "jsonb", value })));
   assertNotEquals(await readBy(fromLite), await readBy(fromPostgrest));

@@ -1,7 +1,7 @@
 /**
- * Corrections 1, 2, 3 and 5 of `@supabase/lite` (local/lite/corrections.ts lists all; 4 is arguments_test.ts,
- * 6 identity_provider_test.ts, 7 start_test.ts). Each is shown to be missing in lite as shipped, so that an upgrade
- * that makes it unnecessary is noticed, and to work here.
+ * Corrections 1, 2, 3 and 5 of `@supabase/lite` (local/lite/corrections.ts lists all; 4 is arguments_test.ts, 6
+ * identity_provider_test.ts, 7 start_test.ts). Each is tested to be missing in lite as shipped, which detects an
+ * upgrade that makes it unnecessary, and to work here.
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { sign } from "hono/jwt";
@@ -53,7 +53,9 @@ async function people(lite: Lite, count: number): Promise<Person[]> {
   return made;
 }
 
-/** How many concurrent requests got another person's identity, rows or role, or lost an acknowledged write. */
+/**
+ * The number of concurrent requests that got another person's identity, rows or role, or lost an acknowledged write.
+ */
 async function wrongAnswers(lite: Lite, { persons, rounds }: { persons: number; rounds: number }): Promise<number> {
   let wrong = 0;
   await Promise.all((await people(lite, persons)).map(async ({ id, token }) => {
@@ -83,7 +85,7 @@ async function ask(lite: Lite, { name, args, token }: { name: string; args?: unk
   }
 }
 
-/** Whether a request lets `anon` read a table that it was never granted. */
+/** Whether a request lets `anon` read a table without a grant. */
 async function mayAnonRead(lite: Lite): Promise<boolean> {
   await (await lite.rpc("my_notes")).body?.cancel();
   const [row] = await lite.database.query<{ may: boolean }>(

@@ -12,7 +12,7 @@ async function processorSeconds({ pid }: TestStack): Promise<number> {
 }
 const isEmbedded = !Deno.env.has("TEST_DATABASE_URL");
 
-/** After settling: for a few seconds it is still releasing startup memory. */
+/** After settling, because it releases startup memory for a few seconds. */
 async function residentMb(stack: TestStack): Promise<number> {
   const readings = [];
   for (let reading = 0; reading < 10; reading++) {

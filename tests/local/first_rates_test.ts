@@ -51,7 +51,7 @@ const answering = (input: URL | RequestInfo) => {
 Deno.test("an embedded stack queries the real sources first, and uses the snapshot only when none answers", async () => {
   assertEquals(await start({ fetch: offline }), { lacksRates: true, stored: [`snapshot ${SNAPSHOT_DAY}`], asked: 2 });
   assertEquals(await start({ fetch: answering }), { lacksRates: false, stored: ["ecb 2026-11-27"], asked: 1 });
-  // A start without a network waits for nothing while the stored rates are good.
+  // A start without a network does not wait while the stored rates are good.
   assertEquals(await start({ newest: "2026-11-24", fetch: offline }), { lacksRates: false, stored: [], asked: 0 });
   assertEquals((await start({ newest: "2026-11-20", fetch: offline })).lacksRates, true);
 });

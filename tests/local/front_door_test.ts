@@ -1,7 +1,6 @@
 /**
  * The front door before a gateway that treats functions as the hosted one does (GET pages become plain text in a
- * sandbox). The same expectations hold for the fetch handler and, where they are installed, for the printed
- * Caddyfile.
+ * sandbox). The same expectations hold for the fetch handler and, if Caddy is installed, for the printed Caddyfile.
  */
 import { assertEquals, assertFalse, assertMatch, assertRejects } from "@std/assert";
 import { join } from "node:path";
@@ -33,7 +32,7 @@ async function hostedAnswer(request: Request): Promise<Response> {
   const arrived = JSON.stringify({
     path: pathname + search,
     method: request.method,
-    // A door may break it off.
+    // A front door may cut it off.
     body: await request.text().catch(() => ""),
     headers: Object.fromEntries(request.headers),
   });
@@ -57,7 +56,7 @@ async function hostedAnswer(request: Request): Promise<Response> {
   return new Response(arrived, { headers: { "content-type": "application/json", "www-authenticate": "Bearer" } });
 }
 
-/** The stream that a function is answering with; a test writes it. */
+/** The stream of a function's answer; a test writes it. */
 let stream: { send(event: number): void; isCancelled: boolean };
 
 function openStream(): ReadableStream<Uint8Array> {
@@ -93,7 +92,7 @@ function fetchHandler(functionsUrl: string): Promise<Door> {
   });
 }
 
-/** For routes that cover what is below them. */
+/** For routes that also cover the paths below them. */
 const BELOW: Record<string, string> = {
   "/account/import/": "/account/import/imp_x",
   "/organizations/": "/organizations/org_x/export",
@@ -102,7 +101,7 @@ const BELOW: Record<string, string> = {
   "/icons/": "/icons/x.svg",
 };
 
-/** Generous: a busy machine takes a second to start one. */
+/** Generous, because a busy machine takes a second to start one. */
 const START_DEADLINE_MS = 20_000;
 
 async function caddy(functionsUrl: string, secret = SECRET): Promise<Door> {
@@ -216,7 +215,7 @@ Deno.test("a short body that never arrives occupies no function and logs no erro
   const gone = await post({ pull: (controller) => controller.error(new Error("connection reset")) }, 9);
   assertEquals([(await slow).status, gone.status], [408, 400]);
   assertEquals(lines.map((line) => JSON.parse(line).event), ["request", "request"]);
-  // A long one is passed on as it comes.
+  // A long body is passed on as it arrives.
   assertEquals((await post({}, 65_537)).status, 502);
 });
 
@@ -339,7 +338,7 @@ for (const [name, open, ignore] of frontDoors) {
           assertFalse(answer.body.includes("canary"), `${method} ${path} says again what it was sent`);
         }
       }
-      // CONNECT asks for a proxy to anywhere.
+      // CONNECT asks for a proxy to any address.
       for (const [method, target] of [["CONNECT", new URL(door.url).host], ["get", "/api/health"]]) {
         const answer = await askRaw(door.url, { method: method!, target: target! });
         assertEquals(answer.status, 405, method);
@@ -354,7 +353,7 @@ for (const [name, open, ignore] of frontDoors) {
     assertEquals([response.status, response.headers.get("allow")], [405, "GET, POST"]);
   });
 
-  // The fetch handler's own is tested above: here it is reached over http.
+  // The fetch handler's own HSTS is tested above, because here it is reached over http.
   if (name !== "the fetch handler") {
     Deno.test(`${name} as front door sets HSTS once on every answer, also its own and when the gateway sets another`, {
       ignore,
@@ -398,7 +397,7 @@ for (const [name, open, ignore] of frontDoors) {
       ids.push(id);
     }
     assertEquals(new Set([claimed, ...ids]).size, 3);
-    // Caddy logs the answer's headers, among them the id that a function sends back.
+    // Caddy logs the answer's headers, including the id that a function sends back.
     if (name === "Caddy") return;
     await waitFor(async () => {
       const log = await door.log!();
@@ -417,7 +416,7 @@ for (const [name, open, ignore] of frontDoors) {
       };
       assertEquals(await sent("/account/import/imp_x", 25.5), 25.5 * 1024 * 1024);
       assertEquals(await sent("/account/providers/x", 1), 1024 * 1024);
-      // The fetch handler limits no bodies: each function has limits of its own.
+      // The fetch handler limits no bodies, because each function has its own limits.
       if (name === "the fetch handler") return;
       const tooLarge = [["/account/import/imp_x", 29, /larger than 10 MB/], [
         "/account/providers/x",

@@ -1,5 +1,5 @@
 /**
- * Correction 6: how the embedded identity provider handles mails, links, codes and claims, seen through its own client.
+ * Correction 6: the embedded identity provider's handling of mails, links, codes and claims, through its own client.
  */
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { decode } from "hono/jwt";

@@ -1,4 +1,4 @@
-/** What `task start -- --production` lets in; tests/self_hosting/ runs it. */
+/** The accepted input of `task start -- --production`; tests/self_hosting/ runs it. */
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { createIdentityProvider } from "../../local/auth/identity_provider.ts";
 import { readAuthSettings } from "../../local/auth/settings.ts";
@@ -87,7 +87,7 @@ Deno.test("the identity provider refuses requests that no page makes: passwords,
   for (const [method, path, body] of refused) {
     assertEquals((await ask(method, path, body)).status, 404, `${method} ${path}`);
   }
-  // A request that pages make gets as far as the database.
+  // A request of the pages reaches the database.
   const reached = await ask("POST", "/verify", { type: "email", email: "a@example.com", token: "123456" }).catch(
     String,
   );

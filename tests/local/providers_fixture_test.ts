@@ -1,6 +1,6 @@
 /**
- * The providers on the local port: the stack's clock decides which months are final, and links stay on the stack. How adapters read
- * it: tests/shared/providers/contract_test.ts.
+ * The providers on the local port: the stack's clock decides which months are final, and links stay on the stack.
+ * tests/shared/providers/contract_test.ts tests the adapters with them.
  */
 import { assert, assertEquals } from "@std/assert";
 import { movableClock } from "../../local/clock.ts";

@@ -1,17 +1,17 @@
-/** The embedded stack behind a hop that rewrites `Host`, as nginx does by default: nobody outside reaches the mailbox. */
+/** The embedded stack behind a hop that rewrites `Host`, like nginx by default: nobody outside reaches the mailbox. */
 import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
 import { startMailSink } from "../../local/mail/smtp_sink.ts";
 import { findForm, FormBrowser } from "../../local/form_browser.ts";
 import { startStack } from "../_support/stack.ts";
 import { runStart } from "../_support/start_command.ts";
 
-/** What hops add; the last one gives no sign of itself. */
+/** The headers that hops add; the last hop adds none. */
 const HOPS: Record<string, Record<string, string>> = {
   "one that adds X-Forwarded-For": { "x-forwarded-for": "203.0.113.9" },
   "one that adds nothing": {},
 };
 
-/** A reverse proxy before a port: its requests name 127.0.0.1 as the host, whatever the visitor asked for. */
+/** A reverse proxy in front of a port: its requests name 127.0.0.1 as the host, whatever the visitor requested. */
 function openHop(to: string, added: Record<string, string>) {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
     const { pathname, search } = new URL(request.url);

@@ -67,7 +67,7 @@ Deno.test("a healthy deployment prints no line", async () => {
   assertEquals(await findings(), []);
 });
 
-/** Each fault with its report, which must be a few lines. */
+/** Each fault with its report, which must have only a few lines. */
 const FAULTS: Record<string, { fault: Fault; told: RegExp; lines?: number }> = {
   "the gateway's token check is on": {
     fault: instead(

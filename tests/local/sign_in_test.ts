@@ -22,7 +22,7 @@ Deno.test("the embedded stack signs in a known person, without onboarding", asyn
 });
 
 Deno.test("the embedded stack signs in with exactly one link in the newest mail, which works once", async () => {
-  // The first mail to an address asks to confirm it.
+  // The first mail to an address asks for its confirmation.
   for (const _ of [1, 2]) await signIn(stack, "linked@example.com");
   const [mail] = await (await fetch(`${stack.mail_url}?to=linked@example.com`)).json();
   assertEquals(mail.html.match(/href=/g)?.length, 1);

@@ -1,7 +1,4 @@
-/**
- * OpenTelemetry of the embedded stack, as a collector receives it: one trace of a tool call, counts, and nothing
- * secret.
- */
+/** OpenTelemetry of the embedded stack, for a collector: one trace of a tool call, counts, and no secrets. */
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { openTelemetry } from "../../local/telemetry.ts";
 import { startStack } from "../_support/stack.ts";

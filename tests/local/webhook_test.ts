@@ -46,7 +46,7 @@ Deno.test("deno task operate webhook changes a plan of the running stack", async
   const unlisted = await webhook(stack, "subscription.charged", "--org", organizationId, "--plan", "plan_unlisted");
   assertEquals(unlisted.output.split("\n")[1], '200 {"status":"parked"}');
 
-  // The demo's organizations keep their plans when none is named.
+  // The demo's organizations keep their plans without a named plan.
   for (const [id, plan] of [[stack.demo!.organization_id, "Team"], [stack.demo!.other_organization_id, "Pro"]]) {
     await webhook(stack, "subscription.halted", "--org", id!);
     const email = plan === "Team" ? stack.demo!.email : stack.demo!.other_email;

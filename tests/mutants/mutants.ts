@@ -13,7 +13,7 @@ export interface Mutant {
 
 const SCHEMAS = "supabase/schemas/";
 
-/** @param file below `supabase/schemas/`; @param tests below `tests/db/`, without `_test.ts`. */
+/** @param file below `supabase/schemas/` @param tests below `tests/db/`, without `_test.ts` */
 const sql = (bug: string, file: string, from: string, to: string, ...tests: string[]): Mutant => ({
   bug,
   file: `${SCHEMAS}${file}.sql`,
@@ -22,7 +22,7 @@ const sql = (bug: string, file: string, from: string, to: string, ...tests: stri
   tests: tests.map((test) => test.includes("/") ? `tests/${test}_test.ts` : `tests/db/${test}_test.ts`),
 });
 
-/** @param file with its extension; @param tests below `tests/`, without `_test.ts`. */
+/** @param file with its extension @param tests below `tests/`, without `_test.ts` */
 const ts = (bug: string, file: string, from: string, to: string, ...tests: string[]): Mutant => ({
   bug,
   file,

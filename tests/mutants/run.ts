@@ -1,7 +1,7 @@
 /**
- * `deno task suite mutants [-- words]`: plants one bug at a time (mutants.ts) in a copy of the project and runs the tests
- * that should notice it. Fails when fewer than 95 % are caught.
- * @param words of the bugs to plant; all without.
+ * `deno task suite mutants [-- words]`: plants one bug at a time (mutants.ts) in a copy of the project and runs the
+ * tests that should detect it. Fails when they detect fewer than 95 %.
+ * @param words of the bugs to plant; all without
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

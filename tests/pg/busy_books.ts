@@ -1,4 +1,4 @@
-/** Concurrent writes to the same books: which call waits, for how long, and which state it then sees. */
+/** Concurrent writes to the same books: the waiting call, its wait, and the state that it then sees. */
 import { assert, assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";
@@ -30,7 +30,7 @@ async function whileWriting(
   await writing;
 }
 
-/** Resolves when that many sessions wait for the lock. */
+/** Resolves when this many sessions wait for the lock. */
 const waiting = (count: number) =>
   waitFor(async () => {
     const [row] = await database.query<{ count: number }>(
@@ -58,7 +58,7 @@ Deno.test("heavy writes in one organization do not block others", async () => {
   const [busy, other] = [await openBooks(database), await openBooks(database)];
   /** As many as the pool has sessions, minus the writer. */
   const writeInAll = (books: Books) => Array.from({ length: 29 }, () => books.call("log_expenses", LUNCH));
-  // A session plans its first call, which takes some of the two seconds that it may wait.
+  // A session plans its first call, which takes a part of its two seconds of waiting.
   await Promise.all(writeInAll(other));
   await whileWriting(busy, async () => {
     const answers = writeInAll(busy);

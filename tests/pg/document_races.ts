@@ -1,4 +1,4 @@
-/** Documents on real PostgreSQL: the same file and the same date at once. */
+/** Documents on real PostgreSQL: the same file and the same date concurrently. */
 import { assert, assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";
@@ -34,7 +34,7 @@ Deno.test("the same file sent eight times at once by two people is one document"
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, n) => keep(n % 2 ? owner : manager, "same", "1")),
     );
-    // After two seconds of waiting, a call answers `busy`.
+    // After two seconds of waiting, a call returns `busy`.
     assert(answers.every(({ ok, error }) => ok || error.code === "busy"), JSON.stringify(answers));
     const ids = new Set(answers.filter(({ ok }) => ok).map(({ data }) => data.document.id));
     assertEquals(ids.size, 1);

@@ -1,4 +1,4 @@
-/** Events on real PostgreSQL: parallel jobs, and a dead receiver beside others. */
+/** Events on real PostgreSQL: concurrent jobs, and a dead receiver beside others. */
 import { assertEquals } from "@std/assert";
 import { type Json, openBooks } from "../_support/books.ts";
 import { connectApp } from "../_support/connected_app.ts";
@@ -10,7 +10,7 @@ Deno.test.afterAll(() => database.close());
 const EVENTS = 1000;
 const at = (seconds: number) => new Date(Date.parse("2026-11-20T13:00:00Z") + seconds * 1000).toISOString();
 
-/** Books with a bill, events about it and as many subscriptions. */
+/** Books with a bill, its events and the same number of subscriptions. */
 async function outbox(events: number, subscriptions: number) {
   await database.reset();
   const books = await openBooks(database);
@@ -31,7 +31,7 @@ async function outbox(events: number, subscriptions: number) {
 
 const claim = (now: string) => database.asService<Json | null>("claim_event", { at: now });
 
-/** What one sender of a job sends. */
+/** The deliveries of one sender of a job. */
 async function sendAll(isDead: (url: string) => boolean, now = at(0)): Promise<[url: string, id: string][]> {
   const sent: [string, string][] = [];
   for (;;) {

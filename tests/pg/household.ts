@@ -12,7 +12,7 @@ export interface Household {
   newCode(): Record<string, unknown>;
 }
 
-/** SHA-256 in hex, standing in for a secret: the database never sees more of one. */
+/** SHA-256 in hex instead of a secret: the database never sees the secret itself. */
 export const newHash = () => crypto.randomUUID().replaceAll("-", "").repeat(2);
 
 /** Signs up a person; returns the arguments of their onboarding. */

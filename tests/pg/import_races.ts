@@ -62,7 +62,7 @@ Deno.test("an expense logged during publication is not duplicated", async () => 
   const claims = { sub: member.userId, organization_id: member.organizationId };
   const { promise: logged, resolve: isLogged } = Promise.withResolvers<void>();
   const { promise: published, resolve: publish } = Promise.withResolvers<void>();
-  // Written before the import is published, and only seen once it waits for the books.
+  // Written before the import is published, but visible to it only while it waits for the books.
   const writing = database.asRole("authenticated", claims, async (session) => {
     await session.query("select app.run_tool('log_expenses', $1::text::jsonb, '2026-11-20T12:00:00Z')", [
       JSON.stringify({ items: [{ name: "Shop 3", amount: "4.50", date: "2026-10-13" }] }),
@@ -92,7 +92,7 @@ Deno.test("other organizations' writes continue while many rows are published or
     }
     assertEquals((await long).ok, true);
     assertEquals(codes(answers), Array(answers.length).fill("ok"));
-    // All but the last were answered before it was done.
+    // All except the last were answered before it was done.
     assert(answers.length > 3, `${answers.length} writes`);
     await member.call("delete_records", { ids: answers.map(({ data }) => data.results[0].id) });
   }

@@ -10,7 +10,7 @@ export const organizationOf = (id: string): Held => [
   id,
 ];
 
-/** @returns what both answered. The second is waited for until it waits too, or has ended. */
+/** @returns the answers of both. Waits until the second call also waits, or has ended */
 export async function inLine<First, Second>(
   database: TestDatabase,
   [query, ...parameters]: Held,
@@ -38,7 +38,7 @@ export async function inLine<First, Second>(
   }
 }
 
-/** Resolves when so many sessions of the database wait for a lock. */
+/** Resolves when this many sessions of the database wait for a lock. */
 export const untilWaiting = (database: TestDatabase, count: number): Promise<unknown> =>
   waitFor(async () => {
     const [row] = await database.query<{ count: number }>(

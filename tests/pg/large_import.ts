@@ -1,6 +1,6 @@
 /**
- * A large file is imported and undone: the largest that is read with `--long`, else seven pages, since plans are kept
- * from the sixth call on.
+ * A large file is imported and undone: the largest allowed with `--long`, else seven pages, because plans are kept from
+ * the sixth call on.
  */
 import { assert, assertEquals } from "@std/assert";
 import { collectGarbage } from "../_support/collect_garbage.ts";
@@ -12,7 +12,7 @@ import { isInTime, slowness } from "../_support/machine.ts";
 const ROWS = Deno.env.has("TEST_LONG") ? 50_000 : 14_000;
 /** From the file's text to the books. */
 const MOST_MS = 60_000;
-/** What hosted projects give a statement of a signed-in person; publishing and undoing have a limit of their own. */
+/** The statement timeout of a signed-in person in hosted projects; publishing and undoing have their own. */
 const MOST_STEP_MS = 8_000;
 const MOST_HEAP_BYTES = 128 * 2 ** 20;
 
@@ -34,7 +34,7 @@ function statement(): { csv: string; total: string } {
 
 const major = (cents: number) => (cents / 100).toFixed(2);
 
-/** Runs a file until its preview. */
+/** Processes a file until its preview. */
 async function upload(books: Books, csv: string): Promise<{ preview: Json; longestMs: number; heapBytes: number }> {
   let longestMs = 0;
   let heapBytes = 0;
@@ -43,7 +43,7 @@ async function upload(books: Books, csv: string): Promise<{ preview: Json; longe
     const startedAt = performance.now();
     const facts = await books.facts("import_expenses", args);
     longestMs = Math.max(longestMs, performance.now() - startedAt);
-    // Not each time: a collection is not part of the work.
+    // Not each time, because a collection is not part of the work.
     if (steps++ % 10 === 0) {
       collectGarbage!();
       heapBytes = Math.max(heapBytes, Deno.memoryUsage().heapUsed);

@@ -23,7 +23,7 @@ async function bill(books: Books, name: string, more: Json = {}): Promise<string
   return id;
 }
 
-/** A file with an expense, and a payment of the bill Rent: how to commit it. */
+/** A file with an expense, and a payment of the bill Rent: the arguments of its commit. */
 async function paysRent(books: Books): Promise<Json> {
   const csv = "Date,Name,Amount\n2026-11-18,LIDL,-23.45\n2026-11-19,RENT HAUSVERWALTUNG,-800.00\n";
   const more = { account: "Giro", mapping: { negative_is_expense: true } };
@@ -36,7 +36,7 @@ async function paysRent(books: Books): Promise<Json> {
   return preview.commit_with;
 }
 
-/** Has the books of somebody, then comes for a bill of theirs when told. */
+/** Holds the books, then locks a bill on command. */
 function withTheBooks(books: Books, work: (call: (tool: string, args: Json) => Promise<Json>) => Promise<void>) {
   const claims = { sub: books.userId, organization_id: books.organizationId };
   return database.asRole("authenticated", claims, async (session) => {
@@ -59,7 +59,7 @@ Deno.test("the holder of the books lock gets the bill of a waiting import", asyn
   let imported: Promise<Json> | undefined;
   let paid: Json | undefined;
   await withTheBooks(books, async (call) => {
-    // The import has the bill, and is held up before it comes for the books.
+    // The import holds the bill, and is delayed before it locks the books.
     await inLine(
       database,
       organizationOf(books.organizationId),
@@ -158,7 +158,7 @@ Deno.test("writing to a bill doesn't block references to it", async () => {
         ["undo_change", {}],
       ] as const
     ) assertEquals((await call(tool, args)).ok, true, tool);
-    // As the foreign key of a reminder does.
+    // Like the foreign key of a reminder.
     await database.query("select from app.expenses where id = $1 for key share nowait", [id]);
   });
   assertEquals(payment.amount, "800.00");
@@ -187,7 +187,7 @@ Deno.test("amounts of several bills are stored in the order of the bills", async
       answer: { outcome: "statement", amount: "84.20", currency: "EUR" },
     }));
   let stored: Promise<Json> | undefined;
-  // As an import locks its bills, which doesn't have the books.
+  // Like an import, which locks its bills without the books.
   await database.transaction(async (session) => {
     await session.query("select from app.expenses where id = $1 for no key update", [ids[0]]);
     stored = books.ok("store_bill_amounts", { results });

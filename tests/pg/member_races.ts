@@ -195,7 +195,7 @@ Deno.test("deleting an account excludes a concurrent creation, acceptance, conne
       (await database.asService<Json>(name, { user_id, at: AT, ...args })).outcome as string;
     await ask("delete_organization", { organization_id, name: "Household" });
     const [deleted, ...others] = await Promise.all([
-      // Somebody joined meanwhile: the page can be submitted again.
+      // Another person joined meanwhile: the page can be submitted again.
       ask("delete_account", { email: addressOf(user_id) }).catch(() => "busy"),
       ask("create_organization", { name: "Another", base_currency: "EUR" }),
       ask("keep_organization", { organization_id }),
@@ -212,7 +212,7 @@ Deno.test("deleting an account excludes a concurrent creation, acceptance, conne
       [user_id],
     ) as [{ leaves: boolean }];
     assertEquals(leaves, deleted === "scheduled");
-    // One that joined first may be left again by the deletion, which comes after it.
+    // The deletion comes later, so it may end the first one's membership.
     if (leaves) assertEquals(live, 0, `${deleted} ${others}`);
   });
 });

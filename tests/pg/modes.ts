@@ -9,7 +9,7 @@ import { withParts } from "../_support/new_database.ts";
 
 const OURS = "('public', 'identity', 'oauth', 'billing', 'app', 'jobs')";
 
-/** One line per privilege: who may do what with which of our objects. */
+/** One line per privilege: a role, an object and the right. */
 const GRANTS = `
   with objects as (
     select 'schema ' || nspname as name, coalesce(nspacl, acldefault('n', nspowner)) as acl from pg_namespace

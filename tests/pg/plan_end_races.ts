@@ -11,7 +11,7 @@ const OWNERS = 12;
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 
-/** Owners whose trial ends at 14:00, with a bill due after it and nothing else to mail. */
+/** Owners whose trial ends at 14:00, with a bill due after it and no other mail. */
 async function endingTrials() {
   await database.reset();
   for (let owner = 0; owner < OWNERS; owner++) {
@@ -29,7 +29,7 @@ async function endingTrials() {
   };
 }
 
-/** Subjects and receivers, each as often as it was delivered. */
+/** Subjects and receivers, once per delivery. */
 const received = ({ delivered }: ReturnType<typeof mailService>) => ({
   mails: delivered.length,
   people: new Set(delivered.map(({ to }) => to)).size,

@@ -18,7 +18,7 @@ Deno.test.afterAll(() => database.close());
 const NOW = new Date("2026-10-02T06:00:00Z");
 const PERIOD = "2026-09-01";
 
-/** Three jobs over the same links; how often each account was called. */
+/** Three jobs over the same links; counts the calls for each account. */
 async function raceJobs(database: TestDatabase, links: number): Promise<number[]> {
   await addLinkedBills(
     database,
@@ -71,11 +71,11 @@ Deno.test("three concurrent jobs fetch each month of a backlog once, even if one
     return createSync({ database: dying, registry: registryOf(power), now: () => at }).run();
   };
   await Promise.all([run(NOW), run(NOW), run(NOW, 20)]);
-  // The leases of the dead one have to run out.
+  // The leases of the dead one have to expire.
   const later = new Date(NOW.getTime() + 2 * 60_000);
   await Promise.all([run(later), run(later)]);
   assertEquals(asked.size, links * 12);
-  // The dead one had six answers in hand at most; each was asked for again, once.
+  // The dead one had at most six answers in hand; each was requested again, once.
   const again = [...asked.values()].filter((count) => count > 1);
   assert(again.length <= 6 && again.every((count) => count === 2), String(again));
   const [kept] = await database.query(
@@ -94,7 +94,7 @@ Deno.test("test of the test: a claim without a lock calls twice", async () => {
       "select pg_get_functiondef('public.claim_provider_link'::regproc) as source",
     );
     assert(row!.source.includes("for update of c skip locked"));
-    // A link that two jobs claim at once may have no period left.
+    // A link that two jobs claim concurrently may have no period left.
     await planted.exec(
       row!.source.replace("for update of c skip locked", "")
         .replaceAll("case when again then", "case when true then"),
@@ -249,9 +249,7 @@ Deno.test("an answer waits while another write holds the same books", async () =
   assertEquals((await keeping).status, "updated");
 });
 
-/**
- * A bill that was due, and passes for paid as soon as its amount is known, of an organization that pays for its plan.
- */
+/** A due bill that counts as paid as soon as its amount is known, of an organization with a paid plan. */
 async function awaitedBill(): Promise<{ books: Books; end: () => ReturnType<typeof deliver> }> {
   const { books } = await connectedBill({ autopay: true, first_due: "2026-10-01" });
   await database.query("insert into billing.billing_plans (provider_plan_id, plan) values ($1, 'team')", [PLANS.team]);

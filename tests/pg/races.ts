@@ -185,7 +185,7 @@ Deno.test("a replay and a concurrent event do not deadlock", async () => {
     await deliver(database, "subscription.charged", { organizationId, planId: "plan_not_listed", subscriptionId });
   }
   await database.exec("insert into billing.billing_plans (provider_plan_id, plan) values ('plan_not_listed', 'pro')");
-  // What an event of the second does, with a pause in which the replay goes as far as it can.
+  // The writes of an event in that second, with a pause in which the replay proceeds as far as it can.
   const replayed = await database.asRole("service_role", {}, async (event) => {
     await event.query("select from billing.subscriptions where id = $1 for update", [parked[1]]);
     const replay = database.asService<{ parked: number }>("replay_parked_events", { at: AT });
@@ -241,7 +241,7 @@ Deno.test("a run sends reminders for bills that another run is still rolling", a
   await database.reset();
   const owners = 20;
   await addDueBills(database, { owners, each: 2, today: "2026-11-20" });
-  // Each owner has a bill due in three days, and a daily one whose date of yesterday has to be rolled, due today.
+  // Each owner has a bill due in three days, and a daily one with yesterday's date to roll and today's due.
   await database.exec(`
     update app.expenses set frequency = 'daily', anchor_on = '2026-11-19', tracked_from = '2026-11-19', next_due = '2026-11-19', remind_days_before = 0
     where name like '%.2';
@@ -313,7 +313,7 @@ Deno.test("a payment is written before its month closes or refused, and payments
   const { results: [{ id }] } = await books.ok("log_expenses", {
     items: [{ name: "Before", amount: "8", date: "2026-10-01" }],
   });
-  // As a job writes: without the lock that tools take.
+  // Like a job: without the lock of tools.
   const pay = (session: Pick<TestDatabase, "query"> = database) =>
     session.query(
       `insert into app.payments (organization_id, expense_id, amount_minor, currency, paid_on)
@@ -352,7 +352,7 @@ Deno.test("a payment written while the base currency changes is never left with 
     "insert into app.fx_rates (quote, rate_on, source, rate) values ('USD', '2026-11-19', 'ecb', 1.25)",
   );
   const { results: [{ id }] } = await books.ok("log_expenses", { items: [{ name: "Before", amount: "8" }] });
-  // As a job writes: without the lock that tools take.
+  // Like a job: without the lock of tools.
   const pay = () =>
     database.query(
       `insert into app.payments (organization_id, expense_id, amount_minor, currency, paid_on)

@@ -3,11 +3,11 @@ import { dirname, join } from "node:path";
 import { testsBelow } from "../_support/test_files.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-/** What opens a database on the server, or starts a stack on one. */
+/** Modules that open a database on the server, or start a stack on one. */
 const OPENING = /^tests\/_support\/(database|new_database|stack)\.ts$/;
 const IMPORTS = /^(?:import|export)\s(?!type\s)[^;]*?\sfrom\s+"(\.[^"]+)"|\bimport\("(\.[^"]+)"\)/gm;
 
-/** @returns the test files below these folders that reach one, sorted. */
+/** @returns the test files below these folders that reach one, sorted */
 export async function reachingDatabase(folders: string[]): Promise<string[]> {
   const files = (await Promise.all(folders.map((folder) => testsBelow(folder)))).flat();
   const reaching = await Promise.all(files.map(reaches));

@@ -1,6 +1,6 @@
 /**
- * One request, one id: in the logs of the front door, the functions and the database, and in the answer to the person
- * or the assistant. The front door is the deployable one, as a process of its own.
+ * One request has one id: in the logs of the front door, the functions and the database, and in the answer to the
+ * person or the assistant. The front door is the deployable one, as a separate process.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { postgresDatabase } from "../../local/database/postgres.ts";
@@ -16,7 +16,7 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 const cluster = await startCluster({ settings: { log_line_prefix: "[%a] " } });
 const { url } = await newMigratedDatabase(cluster.urlOf("postgres", "supabase_closed"), await readMigrations());
 const database = postgresDatabase(url, { max: 1 });
-// Without it, the functions don't take a front door's id.
+// Without it, the functions ignore a front door's id.
 const FRONT_DOOR_SECRET = "a-secret-of-more-than-thirty-two-bytes";
 const stack = await startStack({
   args: ["--db", url, "--no-demo", "--no-schedules"],
@@ -56,14 +56,14 @@ async function startFrontDoor() {
   };
 }
 
-/** The lines of a log with the id; they arrive when they like. */
+/** The lines of a log with the id, whenever they arrive. */
 const linesWith = (log: () => string, id: string) =>
   waitFor(() => {
     const lines = log().split("\n").filter((line) => line.includes(id));
     return Promise.resolve(lines.length > 0 ? lines : undefined);
   });
 
-/** Every log has lines of the request, and the database's say what went wrong. */
+/** Every log has lines of the request, and the database's contain the error. */
 async function assertSeen(id: string): Promise<void> {
   assertMatch(id, /^[0-9a-f-]{36}$/);
   assertMatch((await linesWith(cluster.log, `[request ${id}]`)).join("\n"), /ERROR: .*payments.* does not exist/);

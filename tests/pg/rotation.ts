@@ -1,6 +1,6 @@
 /**
  * Each secret is replaced in the three steps of docs/running.md while fifty requests a second come in: none fails, and
- * afterwards the old key opens nothing. While a step is rolled out, half of the functions have it and half don't.
+ * afterwards the old key opens nothing. During the rollout of a step, half of the functions have it and half don't.
  */
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { signInFrom } from "../../local/sign_in.ts";
@@ -26,7 +26,7 @@ import { startStack } from "../_support/stack.ts";
 import { waitFor } from "../_support/wait_for.ts";
 
 const KEYS = Object.keys(GENERATED);
-/** How long a step is rolled out, under load. */
+/** The duration of a step's rollout, under load. */
 const ROLL_OUT_SECONDS = 1.2;
 const REQUESTS_A_SECOND = 50;
 const AT_ONCE = 12;
@@ -98,10 +98,10 @@ function start(own: Secrets): FunctionsHandler {
   }));
 }
 
-/** What runs: several instances, asked in turn, and what each caller sends. */
+/** The running instances, called in turn, and the keys that each caller sends. */
 const running = {
   instances: [start(secrets)],
-  /** Of the front door; several while it is being rolled out. */
+  /** The front door's secrets; several during its rollout. */
   proofs: [first(secrets.FRONT_DOOR_SECRET!)],
   signers: [secrets.PAYMENT_WEBHOOK_SECRET!],
   turn: 0,
@@ -133,7 +133,7 @@ async function scheduledSecret(): Promise<string> {
   return row!.secret;
 }
 
-/** In one line, since there may be hundreds. */
+/** On one line, because there may be hundreds. */
 function expect(what: string, actual: unknown, expected: unknown): void {
   const [said, wanted] = [actual, expected].map((value) => JSON.stringify(value));
   if (said !== wanted) throw new Error(`${what}: ${said}`);
@@ -170,7 +170,7 @@ async function register(): Promise<string> {
   return (await response.json()).client_id;
 }
 
-/** Consent, code and tokens: three things that one instance signs and another reads. */
+/** Consent, code and tokens: three statements that one instance signs and another reads. */
 async function authorize(clientId: string) {
   const redirect = provider.redirectUrl;
   const query = new URLSearchParams({
@@ -210,7 +210,7 @@ async function send(signer: string): Promise<number> {
 }
 
 async function sync() {
-  // Each hour at most, otherwise.
+  // At most once an hour otherwise.
   await database.query("update app.provider_links set asked_at = null, ask_after = null where id = $1", [DEMO.linkId]);
   const { bills } = await callTool("sync_bill_amounts", { bill_ids: [DEMO.billId] });
   expect("amounts", bills.map(({ status }: { status: string }) => status), ["needs_review"]);
@@ -220,13 +220,13 @@ interface Chain {
   client_id: string;
   refresh_token?: string;
 }
-/** Each takes one step after the other, and has a client of its own: a new consent replaces the one before. */
+/** Each takes one step after the other, with a client of its own, because a new consent replaces the previous one. */
 const chainsOf = async (count: number): Promise<Chain[]> =>
   (await Promise.all(Array.from({ length: count }, register))).map((client_id) => ({ client_id }));
 const refreshing = await chainsOf(8);
 const consenting = await chainsOf(8);
 
-/** Of one lease at a time. */
+/** At most one at a time. */
 const syncing = [{ client_id: "" }];
 
 async function onChain(chains: Chain[], step: (chain: Chain) => Promise<void>): Promise<void> {
@@ -236,7 +236,7 @@ async function onChain(chains: Chain[], step: (chain: Chain) => Promise<void>): 
   chains.push(chain);
 }
 
-/** One of each, in turn; the counts say how many requests it makes. */
+/** One of each, in turn; the counts are the number of its requests. */
 const LOAD: (() => Promise<unknown>)[] = [
   () => callTool("list_expenses", {}),
   () =>
@@ -244,7 +244,7 @@ const LOAD: (() => Promise<unknown>)[] = [
       const { client_id, refresh_token = (await authorize(client_id)).refresh_token } = chain;
       const fields = { grant_type: "refresh_token", client_id, refresh_token };
       const tokens = await exchange(fields);
-      // Its answer was lost: the retry gets the same pair, whichever instance answers.
+      // Its answer was lost: the retry gets the same pair from any instance.
       const again = await exchange(fields);
       expect("retry", again.refresh_token, tokens.refresh_token);
       chain.refresh_token = tokens.refresh_token;
@@ -266,7 +266,7 @@ const LOAD: (() => Promise<unknown>)[] = [
   () =>
     onChain(consenting, async ({ client_id }) => {
       const { refresh_token } = await authorize(client_id);
-      // A person has a number of apps at most: the oldest would go.
+      // A person has a maximum number of apps, so the oldest would be disconnected.
       const revoked = await post("/api/oauth/revoke", new URLSearchParams({ client_id, token: refresh_token }));
       expect("revoke", revoked.status, 200);
     }),
@@ -286,7 +286,7 @@ function underLoad(): { stop(): Promise<string[]> } {
   let begun = 0;
   const timer = setInterval(() => {
     const due = (performance.now() - since.at) / 1000 * REQUESTS_A_SECOND;
-    // A machine that is busy with something else isn't driven into timeouts.
+    // A busy machine must not run into timeouts.
     if (running.requests - since.requests < due && pending.size < AT_ONCE) track(LOAD[begun++ % LOAD.length]!);
   }, 1000 / REQUESTS_A_SECOND);
   const amounts = setInterval(() => pending.size < AT_ONCE && track(() => onChain(syncing, sync)), 500);
@@ -299,7 +299,7 @@ function underLoad(): { stop(): Promise<string[]> } {
   };
 }
 
-/** As long as sixty requests take. */
+/** The duration of sixty requests. */
 async function rolledOut(): Promise<void> {
   const until = running.requests + ROLL_OUT_SECONDS * REQUESTS_A_SECOND;
   await waitFor(() => Promise.resolve(running.requests >= until || undefined));
@@ -316,7 +316,7 @@ async function deploy(name: string, list: string, { proofs, signers } = running)
   await fillVault();
 }
 
-/** As docs/running.md says it: a run of the provider sync, after which its query counts none. */
+/** As in docs/running.md: a run of the provider sync, after which its query counts none. */
 async function sealAgain(): Promise<void> {
   const response = await fetch(`${SITE}/api/cron/provider-sync`, {
     headers: { authorization: `Bearer ${await scheduledSecret()}` },
@@ -360,7 +360,7 @@ for (const name of KEYS) {
     const made = GENERATED[name]!();
     const load = underLoad();
     await deploy(name, `${old},${made}`);
-    // With the new key in front its callers change too, one after the other.
+    // With the new key in front, its callers change one after the other.
     const both = {
       ...running,
       ...(name === "FRONT_DOOR_SECRET" && { proofs: [old, made] }),

@@ -1,8 +1,8 @@
 /**
  * `deno task test:pg`: a throw-away PostgreSQL server like a Supabase project, with the database tests, those of access
- * in both modes of default privileges, races and real schedules. `--long` adds the endpoints and stories, and what
- * takes minutes; `--short` leaves out the database tests that `deno task test` runs on the embedded PostgreSQL. Further
- * arguments go to `deno test`. With paths of tests among them, only those run.
+ * in both modes of default privileges, races and real schedules. `--long` adds the endpoints, stories and slow tests;
+ * `--short` leaves out the database tests that `deno task test` runs on the embedded PostgreSQL. Further arguments go
+ * to `deno test`. With paths of tests among them, only those run.
  */
 import { startCluster, type Template } from "../_support/cluster.ts";
 import { inGroups, testsBelow } from "../_support/test_files.ts";
@@ -11,9 +11,9 @@ import { reachingDatabase } from "./reaching.ts";
 // Each file has its own database, with connections of its own.
 const DATABASE = ["tests/_support/", "tests/db/", "tests/canary/"];
 const FILES_IN_A_GROUP = 4;
-// Both modes come to the same grants (modes.ts), which makes all other tests the same in both.
+// Both modes lead to the same grants (modes.ts), so all other tests are the same in both.
 const CLOSED = ["tests/pg/modes.ts", "tests/db/access_matrix_test.ts", "tests/db/hygiene_test.ts"];
-// These start stacks, race, or take long; what measures time has the machine to itself.
+// Tests that start stacks, race, or take long; measurements have the machine to themselves.
 const RUNNING = [
   "tests/local/arguments_test.ts",
   "tests/local/jobs_test.ts",
@@ -49,7 +49,8 @@ const RUNNING = [
 
 const MEASURED = ["tests/pg/large_import.ts"];
 const LONG = ["tests/pg/recurrence.ts"];
-// Of these, what reaches a database: `test` and `suite e2e` run it embedded, and `suite load` asks the same of a server.
+// The ones among these that reach a database: `test` and `suite e2e` run them embedded, and `suite load` checks the
+// same on a server.
 const ENDPOINTS = ["tests/functions/", "tests/e2e/"];
 const isLong = Deno.args.includes("--long");
 const isShort = Deno.args.includes("--short");
@@ -68,7 +69,7 @@ const passed = chosen.length > 0 ? [await run("supabase_exposed", chosen)] : [
   await run("supabase_closed", ["--parallel", ...CLOSED]),
   await run("supabase_exposed", [
     "--parallel",
-    // First, since it waits for the clock.
+    // First, because it waits for the clock.
     ...(cluster.hasCron ? ["tests/pg/schedules.ts"] : []),
     ...RUNNING,
     ...(isLong ? LONG : []),

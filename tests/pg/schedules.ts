@@ -16,7 +16,7 @@ const COMMAND = `
       'Bearer ' || (select decrypted_secret from vault.decrypted_secrets where name = 'cron_secret')),
     timeout_milliseconds := 5000)`;
 
-/** One transaction, so that nobody else sees the vault without it. */
+/** One transaction, so that nobody else sees the empty vault. */
 const CALL_WITHOUT_URL =
   "delete from vault.secrets where name = 'project_url'; select jobs.call_function('cron-reminders')";
 
@@ -29,7 +29,7 @@ Deno.test("a schedule calls a function with a secret from Vault; one without a U
     const [job] = await database.query<{ id: number }>("select cron.schedule('test', '* * * * *', $1) as id", [
       COMMAND,
     ]);
-    // The same minute fires a job that finds no PROJECT_URL, as in a project that forgot to set it.
+    // The same minute starts a job that finds no PROJECT_URL, as in a project without that setting.
     const [forgotten] = await database.query<{ id: number }>(
       "select cron.schedule('forgotten', '* * * * *', $1) as id",
       [

@@ -1,6 +1,6 @@
 /**
  * Plans depend on table statistics, which lag behind in a new project: never analyzed, or analyzed while small. Counts
- * the pages that large writes and reads touch in each state: a plan that is right for few rows only walks the whole
+ * the pages that large writes and reads touch in each state: a plan that is only good for few rows scans the whole
  * table for each row.
  */
 import { assert, assertEquals } from "@std/assert";
@@ -10,7 +10,7 @@ import { type TestDatabase, withDatabase } from "../_support/database.ts";
 import { importOf } from "../_support/import_args.ts";
 
 const ROWS = 2000;
-/** Of each row also whether its month is closed, its payee has a rule, and it was split or merged. */
+/** For each row, also whether its month is closed, its payee has a rule, and it was split or merged. */
 const MOST_A_ROW = 240;
 const STATES = ["never analyzed", "analyzed while small", "analyzed when large"] as const;
 
@@ -23,11 +23,11 @@ const rowsOf = (count: number, year: number, name: string) =>
     date: new Date(Date.UTC(year, 0, 1 + Math.floor(i * 300 / count))).toISOString().slice(0, 10),
   }));
 
-/** As somebody says them. */
+/** In a person's words. */
 const itemsOf = (count: number, year: number, name: string) =>
   rowsOf(count, year, name).map(({ line: _, ...item }) => item);
 
-/** Runs a SQL function as the signed-in person, and counts the pages that it touches with all that it calls. */
+/** Runs a SQL function as the signed-in person, and counts the pages that it and its callees touch. */
 async function pagesOf(database: TestDatabase, books: Books, call: string, args: unknown[]): Promise<number> {
   const claims = { sub: books.userId, organization_id: books.organizationId };
   return await database.asRole("authenticated", claims, async (session) => {
@@ -91,7 +91,7 @@ for (const state of STATES) {
         const each = read.pages / Math.max(read.rows, 100);
         assert(each <= MOST_A_ROW, `${part}: ${each} pages a row`);
       }
-      // Each row is a line that is there.
+      // Each row is an existing line.
       await pages("import_expenses", file);
       await pages("log_expenses", { items: itemsOf(100, 2026, "Shop") }, { rows: 100, most: 2 * MOST_A_ROW });
       await pages("undo_change", {}, { rows: 100, most: 2 * MOST_A_ROW });

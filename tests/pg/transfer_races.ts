@@ -97,7 +97,7 @@ Deno.test("undoing one half during the other's commit leaves no unreported line"
       commit(member, shown),
     ]);
     assertEquals(undone.error, undefined);
-    // In either order, the books have the spending, or the answer names the line as missing.
+    // In either order, the books have the spending, or the answer names the missing line.
     if (!committed.ok) {
       assertEquals(committed.error.code, "expectation_mismatch");
       assertEquals((await commit(member, await again(member, shown))).error, undefined);

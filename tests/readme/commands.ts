@@ -5,7 +5,7 @@ const PROGRAM = /^(npx|npm|deno|task|claude|code|docker|git|curl|cp|export|\.ci\
 
 export interface Readme {
   text: string;
-  /** Without comments, in their order, each once. */
+  /** Without comments, in order, each once. */
   commands: string[];
   /** JSON for the settings of a client. */
   settings: unknown[];
@@ -27,7 +27,7 @@ export function parseReadme(text: string): Readme {
   };
 }
 
-/** The one command that names a package: as it is typed, and the package with its version. */
+/** The only command that names a package: as typed, and the package with its version. */
 export async function readmeCommand(name: string): Promise<{ spec: string; args: string[] }> {
   const { commands } = await readReadme();
   const [program, yes, spec, ...args] = commands.find((command) => command.includes(` ${name}@`))?.split(" ") ?? [];

@@ -1,7 +1,7 @@
 /**
- * `deno task suite readme`: the README word for word in a fresh folder with empty caches, as this user and, for root, as
- * one without rights; its deployment against a fake of the platform. It prints how long each start takes. What is held
- * is what doesn't depend on the machine: how many packages a first start installs, and their size.
+ * `deno task suite readme`: runs the README's commands in a clean folder with empty caches, as this user and, for root,
+ * as an unprivileged one, and its deployment against a fake platform. It prints the duration of each start, and checks
+ * the values that don't depend on the machine: the number of packages that a first start installs, and their size.
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ const MOST_PACKAGES = 190;
 const MOST_MEGABYTES = 120;
 const SITE = "http://127.0.0.1:7400";
 const READY = "Stop with Ctrl-C.";
-/** Nothing outside of this machine answers. */
+/** Nothing outside this machine answers. */
 const OFFLINE = { https_proxy: "http://127.0.0.1:9", http_proxy: "http://127.0.0.1:9", no_proxy: "127.0.0.1" };
 
 /** As typed by somebody with Node but without Deno. */
@@ -108,10 +108,10 @@ Deno.test("the deployment: a filled-in settings file, then one command, twice", 
   const uploads = await Deno.makeTempDir({ prefix: "expense-fresh-uploads-" });
   const api = await startManagementApi(uploads, url);
   const folder = await freshFolder({ name: "the current user" }, {
-    // The CLI is large, and the caches of the first start are tried above.
+    // The CLI is large, and the caches of the first start are tested above.
     npm_config_cache: Deno.env.get("npm_config_cache") ?? join(Deno.env.get("HOME")!, ".npm"),
     ...(Deno.env.has("DENO_DIR") && { DENO_DIR: Deno.env.get("DENO_DIR")! }),
-    // Where the suite of deployments looks for files with secrets that are left, a deployment may be under way.
+    // A deployment may be running where its suite looks for leftover files with secrets.
     TMPDIR: uploads,
     SUPABASE_PROFILE: api.profile,
     SUPABASE_ACCESS_TOKEN: TOKEN,

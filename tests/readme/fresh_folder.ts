@@ -1,11 +1,11 @@
-/** The project in an empty folder of a person who has never seen it: no packages, no caches, no settings. */
+/** The project in an empty folder of a person who has never used it: no packages, no caches, no settings. */
 import { dirname, join } from "node:path";
 import { waitFor } from "../_support/wait_for.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 /** The machine's registry settings are not the person's. */
 const NETWORK = /^(npm_config_registry|https?_proxy|no_proxy|\w+_cert\w*|deno_(tls_ca_store|cert))$/i;
-/** Generous: a first start fetches its packages. */
+/** Generous, because a first start fetches its packages. */
 const START_DEADLINE_MS = 300_000;
 const COMMAND_DEADLINE_MS = 240_000;
 
@@ -15,7 +15,7 @@ export interface Person {
   uid?: number;
 }
 
-/** The current user and, for root, a user without rights. */
+/** The current user and, for root, an unprivileged one. */
 export const PEOPLE: Person[] = Deno.uid() === 0
   ? [{ name: "root" }, { name: "a normal user", uid: 65534 }]
   : [{ name: "a normal user" }];
@@ -36,13 +36,13 @@ export interface FreshFolder {
 
 export interface Running {
   output(): string;
-  /** From the command to the sign, and from when its packages were there; both in seconds. */
+  /** From the command to the sign, and from the installed packages to it; both in seconds. */
   seconds: { all: number; own: number };
-  /** As Ctrl-C does; resolves to all of its output. */
+  /** Like Ctrl-C; resolves to all of its output. */
   interrupt(): Promise<Ended>;
 }
 
-/** @param env further variables, such as a cache that is not empty. */
+/** @param env further variables, such as a non-empty cache */
 export async function freshFolder({ uid }: Person, env: Record<string, string> = {}): Promise<FreshFolder> {
   const home = await Deno.makeTempDir({ prefix: "expense-fresh-" });
   const path = join(home, "expenses");
@@ -83,7 +83,7 @@ export async function freshFolder({ uid }: Person, env: Record<string, string> =
       const collect = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>) => {
         for await (const text of stream.pipeThrough(new TextDecoderStream())) {
           output += text;
-          // The line with which `deno task` begins, once everything is installed.
+          // The line with which `deno task` begins, once all packages are installed.
           if (text.includes("Task start")) installedAt = performance.now();
         }
       };
@@ -126,7 +126,7 @@ async function projectFiles(): Promise<string[]> {
   return new TextDecoder().decode(stdout).split("\0").filter(Boolean);
 }
 
-/** What an installation holds: packages and their size in megabytes of 1,000,000 bytes. */
+/** An installation's packages and their size in megabytes of 1,000,000 bytes. */
 export async function installed(folder: string): Promise<{ names: string[]; megabytes: number }> {
   const packages = join(folder, "node_modules/.deno");
   const names: string[] = [];
@@ -141,7 +141,7 @@ export async function installed(folder: string): Promise<{ names: string[]; mega
 
 async function sizeOf(folder: string): Promise<number> {
   let bytes = 0;
-  // Links lead to packages that are counted by themselves.
+  // Links lead to packages that are counted separately.
   for await (const { name, isDirectory, isFile } of Deno.readDir(folder)) {
     const path = join(folder, name);
     if (isDirectory) bytes += await sizeOf(path);

@@ -2,7 +2,7 @@
 
 type Runner = { file: string; holds: string } | { nobody: string };
 
-/** Runs the command as it stands there. */
+/** Runs the command exactly as written. */
 const FOLLOW = "tests/readme/follow.ts";
 const followed = (command: string): [string, Runner] => [command, { file: FOLLOW, holds: `"${command}"` }];
 

@@ -1,7 +1,7 @@
 /**
- * docs/self-hosting.md from the installation of a release to a restored backup, with throw-away PostgreSQL servers, Caddy
- * with a certificate from an ACME server of its own, and an SMTP sink; then attacks from outside. Caddy proves its name
- * on port 443 of 127.0.0.1.
+ * Follows docs/self-hosting.md from the installation of a release to a restored backup, with throw-away PostgreSQL
+ * servers, Caddy with a certificate from an ACME server of its own, and an SMTP sink; then attacks from outside. Caddy
+ * proves its name on port 443 of 127.0.0.1.
  */
 import { assert, assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
 import { postgresDatabase } from "../../local/database/postgres.ts";
@@ -20,13 +20,13 @@ import { newReleases } from "./releases.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const OWNER = "ann@example.com";
-/** The version of the schema in the release before. */
+/** The schema version of the previous release. */
 const RELEASED = Object.keys((await readChecksums(new URL("../../", import.meta.url))).released).length;
-/** More than a function answers at once. */
+/** More than a function answers concurrently. */
 const SLOW_CONNECTIONS = 50;
 const started: (() => Promise<unknown>)[] = [];
 const mails = await startMailSink();
-// The mailbox as the sign-in helper reads it.
+// The mailbox in the sign-in helper's form.
 const mailbox = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
   const to = new URL(request.url).searchParams.get("to") ?? undefined;
   return Response.json(mails.list(to));
@@ -37,9 +37,9 @@ const acme = await startAcme();
 started.push(acme.close);
 const client = Deno.createHttpClient({ caCerts: [acme.root] });
 const directFetch = globalThis.fetch;
-/** Sent along with every request, as an attacker would. */
+/** Sent with every request, like an attacker's. */
 let forged: Record<string, string> = {};
-/** Where requests to the site go instead. */
+/** The real destination of requests to the site. */
 let visited: { from: string; to: string } | undefined;
 globalThis.fetch = (input, init) => {
   let request = new Request(input, init);
@@ -108,11 +108,11 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       }
     }
 
-    // The release before is installed, and starts as an ordinary owner of its database.
+    // The previous release is installed, and starts as an ordinary owner of its database.
     {
       await machine.run(install!, { [releases.latest]: releases.before });
       await machine.run(settings!);
-      // It needs a function of the schema to come.
+      // It needs a function of a future schema.
       await machine.settings((text) => text.replace(/^SIGN_UP=.*\n/m, ""));
       await machine.run(commands!);
       assertEquals(await ask("select rolsuper, rolcreaterole, rolbypassrls from pg_roles where rolname = 'expenses'"), [
@@ -121,7 +121,7 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       assertEquals(await schemaOf(machine.service.port), RELEASED);
     }
 
-    // Caddy gets a certificate, and ends TLS.
+    // Caddy gets a certificate, and terminates TLS.
     {
       const [site_block] = await blocksOf("https");
       await machine.write("Caddyfile", site_block!.replace("{\n", `{\n\t${acme.site}\n`), acme.options);
@@ -143,7 +143,7 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       assertEquals(ok, true);
     }
 
-    // An upgrade applies the migrations once, though two processes start on it, and keeps the books.
+    // An upgrade applies the migrations once, though two processes start concurrently, and keeps the books.
     {
       const [upgrade] = await blocksOf("Upgrade");
       await machine.settings((text) => `${text}SIGN_UP=invited\n`);
@@ -159,7 +159,7 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
         { applied: SCHEMA_VERSION },
       ]);
       assertEquals(await names(), ["Lunch"]);
-      // Both are to run it, from here on.
+      // Both run it from here on.
       await ask("select cron.schedule('shared', '* * * * *', 'select 1')");
     }
 
@@ -204,7 +204,7 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       assertFalse(/mailbox|demo@example/i.test(login));
     }
 
-    // A forged Host changes no address, and https is pinned.
+    // A forged Host changes no address, and HSTS is set.
     {
       const hostile = await Deno.connect({ hostname: "127.0.0.1", port: machine.service.port });
       const path = "/.well-known/oauth-authorization-server";
@@ -217,7 +217,7 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       assertMatch(answer, /strict-transport-security: max-age=/);
     }
 
-    // A person gets five guesses at a code, wherever they claim to come from.
+    // A person gets five guesses at a code, whatever address they claim.
     {
       const attacker = new FormBrowser(site);
       const login = await attacker.open("/login");
@@ -233,7 +233,7 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
         if (answer.status < 429) page = answer;
       }
       forged = {};
-      // The guide lets only invited people in, and the page doesn't say so.
+      // The guide lets only invited people sign up, and the page doesn't reveal it.
       assertEquals(mails.list("victim@example.com"), []);
       assertEquals(answers.at(-1), 429);
       assert(answers.slice(0, 5).every((code) => code < 429), String(answers));
@@ -281,7 +281,7 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       assertEquals(await status(`${direct}/functions/v1/cron-reminders/api/cron/reminders`), 401);
     }
 
-    // Slow bodies keep nobody out of any function, though one process is all of them.
+    // Slow bodies block no function, though one process serves all of them.
     {
       const ends = await Promise.all(
         ["/login", "/api/oauth/token", "/api/oauth/register", "/api/mcp", "/api/payment/webhook"].map((path) =>
@@ -306,7 +306,7 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       for (const connection of throughCaddy) connection.close();
     }
 
-    // A killed process and a killed PostgreSQL lose nothing, and the service goes on.
+    // A killed process and a killed PostgreSQL lose nothing, and the service continues.
     {
       await machine.service.kill();
       await machine.start();
@@ -337,7 +337,7 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       visited = { from: site, to: `http://127.0.0.1:${other.service.port}` };
       assertEquals(await names(), ["Lunch"]);
       visited = undefined;
-      // Its answer is complete although the service was told to end.
+      // Its answer is complete although the service was stopped.
       const last = fetch(`http://127.0.0.1:${other.service.port}/login`).then((answer) => answer.text());
       const code = await other.service.end();
       assertStringIncludes(await last, "</html>");
@@ -345,7 +345,7 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       assertStringIncludes(other.service.log(), '"event":"stopped"');
     }
 
-    // Of the processes on one database, one ran each job that was due.
+    // Of the processes on one database, one ran each due job.
     {
       const runs = () =>
         ask<{ due: string; runs: number; others: number }>(

@@ -1,4 +1,4 @@
-/** The commands and files of docs/self-hosting.md, for a machine that is a temporary folder with ports of its own. */
+/** The commands and files of docs/self-hosting.md, for a machine that is a temporary folder with its own ports. */
 import { parseEnvFile } from "../../local/deploy/env_file.ts";
 import { startMailSink } from "../../local/mail/smtp_sink.ts";
 import { freePort } from "../_support/free_port.ts";
@@ -25,25 +25,25 @@ export const unitValues = (unit: string, name: string): string[] =>
 export interface Service {
   port: number;
   log(): string;
-  /** Ends it as `systemctl stop` does. @returns its exit code. */
+  /** Ends it like `systemctl stop`. @returns its exit code */
   end(): Promise<number>;
   kill(): Promise<number>;
 }
 
-/** What an operator does on a machine of their own. */
+/** The actions of an operator on their own machine. */
 export interface Machine {
   folder: string;
   database: Server;
   httpsPort: number;
-  /** Of the unit; the second one, if any, is beside it. */
+  /** The port of the unit; a second process has its own. */
   service: Service;
-  /** Runs one of the guide's blocks. @throws {Error} with its output when a command fails. */
+  /** Runs one of the guide's blocks. @throws {Error} with its output when a command fails */
   run(block: string, replace?: Record<string, string>, env?: Record<string, string>): Promise<string>;
-  /** Puts the guide's file where it belongs, with further lines before it. */
+  /** Puts the guide's file into its place, with further lines before it. */
   write(file: string, block: string, before?: string): Promise<void>;
-  /** As the unit starts it, until it is ready. */
+  /** Starts it like the unit, and waits until it is ready. */
   start(): Promise<Service>;
-  /** One more, which begins to start. */
+  /** A further process, which begins to start. */
   begin(port: number): Promise<Service>;
   /** Reads and changes the settings. */
   settings(change?: (text: string) => string): Promise<string>;
@@ -55,10 +55,10 @@ export interface Operator {
   releases: Releases;
 }
 
-/** Commands of a Debian that no test may run, as programs that come first in the path. */
+/** Debian's commands that no test may run, as programs that come first in the path. */
 const programs = (machine: { systemPort: number; databasePort: number; binaries: Binaries }) => ({
   deno: `exec ${Deno.execPath()} "$@"`,
-  // The users of the guide don't exist here; psql as postgres reaches the machine's own server.
+  // The guide's users don't exist here; psql as postgres reaches the machine's own server.
   runuser: `[ "$2" != postgres ] || export PGHOST=127.0.0.1 PGPORT=${machine.databasePort} PGUSER=postgres
 shift 3
 exec "$@"`,
@@ -134,7 +134,7 @@ export async function newMachine({ mails, releases }: Operator, { httpsPort = fr
   }
 
   const start = async () => ordinary = await spawn(port);
-  /** Of `systemctl`, by its arguments. */
+  /** The arguments of `systemctl`. */
   const orders: Record<string, () => Promise<unknown>> = {
     "daemon-reload": () => Promise.resolve(),
     "enable --now expenses": () => start(),
@@ -173,7 +173,7 @@ export async function newMachine({ mails, releases }: Operator, { httpsPort = fr
     async run(block, replace = {}, env = {}) {
       const script = Object.entries(replace).reduce((text, [from, to]) => text.replaceAll(from, to), block);
       const said = await shell(fit(script), env);
-      // Deno installs packages into a folder of the project; those of this checkout are the same.
+      // Deno installs packages into a folder of the project; this checkout's are the same.
       if (script.includes("git clone")) await Deno.symlink(`${ROOT}node_modules`, `${clone}/node_modules`);
       return said;
     },
@@ -198,7 +198,7 @@ export async function newMachine({ mails, releases }: Operator, { httpsPort = fr
   };
 }
 
-/** @returns the status that it gave before. @throws {Error} with the log of a service that did not start. */
+/** @returns the status of the earlier call. @throws {Error} with the log of a service that did not start */
 export async function waitUntilReady({ port, log }: Service): Promise<Set<number>> {
   const given = new Set<number>();
   await waitFor(async () => {

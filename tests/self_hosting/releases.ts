@@ -1,6 +1,6 @@
 /**
- * A repository with two releases: the one before, whose database has the frozen migrations only, and this checkout. The
- * code of both is today's, since the first release didn't run on one server.
+ * A repository with two releases: the previous one, whose database has only the frozen migrations, and this checkout.
+ * Both have today's code, because the first release didn't run on one server.
  */
 import { ROOT } from "../../local/sql/schema_files.ts";
 import { readChecksums } from "../upgrade/checksums.ts";

@@ -1,4 +1,4 @@
-/** Another version of the project in its own folder, as after a pull: today's, with further migrations. */
+/** Another version of the project in its own folder, as after a pull: the current one with further migrations. */
 import { join } from "node:path";
 import { copy } from "../_support/copy.ts";
 
@@ -20,7 +20,7 @@ export interface Started {
   ended: Promise<{ code: number; stderr: string }>;
 }
 
-/** @param migrations by file name. */
+/** @param migrations by file name */
 export async function newCheckout(migrations: Record<string, string>): Promise<Checkout> {
   const folder = await Deno.makeTempDir({ prefix: "expense-checkout-" });
   for (const part of PARTS) await copy(join(ROOT, part), join(folder, part));

@@ -14,7 +14,7 @@ export async function migrated(cluster: Cluster, migrations: readonly Migration[
   return url;
 }
 
-/** @throws {Error} naming the file that the database rejects. */
+/** @throws {Error} naming the file that the database rejects */
 export async function fromSchemaFiles(cluster: Cluster, files: readonly SchemaFile[]): Promise<string> {
   const url = await empty(cluster);
   const database = postgresDatabase(url, { max: 1 });

@@ -1,6 +1,6 @@
 /**
  * The statements that turn one database into another, computed from their catalogs by Supabase's own pg-delta, which
- * the CLI also uses to write migrations. It ignores rows that a schema brings along (currencies, plans, jobs); they are
+ * the CLI also uses to write migrations. It ignores rows that a schema inserts (currencies, plans, jobs); they are
  * compared here.
  */
 import { renderPlanFiles } from "@supabase/pg-delta/frontends";
@@ -15,13 +15,13 @@ export interface Difference {
   lines: string[];
   /** The statements that turn the first into the second, in order. */
   sql: string;
-  /** What loses data or code, and what rewrites a table: a person must review it. */
+  /** Statements that lose data or code or rewrite a table, for a person's review. */
   warnings: string[];
   /** Rows that a fresh database has on one side only. */
   rows: string[];
 }
 
-/** @param urls of databases that contain only what their schema brings along. */
+/** @param urls of databases that contain only the rows of their schema */
 export async function differenceOf(urls: { from: string; to: string }): Promise<Difference> {
   const pools = [urls.from, urls.to].map((connectionString) => new pg.Pool({ connectionString, max: 2 }));
   try {

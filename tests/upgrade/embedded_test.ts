@@ -9,7 +9,7 @@ import { newCheckout } from "./checkout.ts";
 
 const EMAIL = "upgrade@example.com";
 const EXPAND = "alter table app.expenses add column planted text;";
-/** What would be lost without a copy: the first file stays applied when the second fails. */
+/** The loss without a copy: the first file stays applied when the second fails. */
 const DESTRUCTIVE = "drop schema billing cascade;";
 const BROKEN = "select nothing from nowhere;";
 
@@ -70,9 +70,9 @@ Deno.test({ name: "an upgrade that is killed half-way is undone by the next star
   });
   const { process, ended } = next.start(before.folder);
   while (!(await names(before.folder)).includes("postgres.before")) await pause();
-  // The first file is probably applied by then; what counts is that it must not show.
+  // The first file is probably applied by then; it must not show.
   await pause(3000);
-  // The task runner's child holds the database, so that is the one to kill.
+  // The task runner's child holds the database, so this one must be killed.
   for (const pid of await childrenOf(process.pid)) Deno.kill(pid, "SIGKILL");
   await ended;
   assert((await names(before.folder)).includes("postgres.before"));

@@ -10,7 +10,7 @@ import { dump, migrated } from "./databases.ts";
  */
 export const RELEASES = "tests/upgrade/releases/";
 
-/** @returns the message to print. */
+/** @returns the message to print */
 export async function release(cluster: Cluster, root: URL): Promise<string[]> {
   const migrations = await migrationsIn(root);
   const released = Object.fromEntries(

@@ -1,5 +1,5 @@
 /**
- * The schema's source and the migrations, on PostgreSQL: both make the same database, a change to the source becomes
+ * The schema's source and the migrations, on PostgreSQL: both lead to the same database, a change to the source becomes
  * the next migration, and released files stay unchanged. Part of `deno task suite migrations`.
  */
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
@@ -34,7 +34,7 @@ Deno.test("the migrations and the schema files make the same database", async ()
   assertEquals([...lines, ...rows], [], "write the migration: deno task db:migration -- <name>");
 });
 
-/** Changes to a database, and how each must show. */
+/** Changes to a database, with the expected report of each. */
 const PLANTED: Record<string, [sql: string, shows: RegExp]> = {
   "a body": [
     "create or replace function jobs.latest_today(at timestamptz) returns date language sql immutable return at::date",

@@ -1,6 +1,6 @@
 /**
  * The time between `db push` and `functions deploy`, and between the two steps of a rollback: old code on the new
- * schema, and new code on the old one. The future version is planted; the old one is restored from dumps of today's
+ * schema, and new code on the old one. The future version is planted; the old one is restored from dumps of the current
  * state and of the releases.
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
@@ -87,10 +87,7 @@ Deno.test("PGlite upgrades to the next version as PostgreSQL does", async () => 
   }
 });
 
-/**
- * Tests that show whether the old code works: its calls, every API function, the tools, what callers of the functions
- * see.
- */
+/** Tests that show whether the old code works: its calls, every API function, the tools, and the functions' results. */
 const OLD_CODE = [
   "tests/db/store_calls_test.ts",
   "tests/db/call_function_test.ts",
@@ -129,7 +126,7 @@ Deno.test("test of the test: detects a schema that removes a function the old co
   await Deno.remove(folder, { recursive: true });
 });
 
-/** @returns the tests' output if one fails, else nothing. */
+/** @returns the tests' output if one fails, else undefined */
 async function testOn(further: URL, files = OLD_CODE): Promise<{ failed: string; passed: number }> {
   const groups = await inGroups(files, 5);
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {

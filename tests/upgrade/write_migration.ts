@@ -15,10 +15,10 @@ const VERSIONS = [
 
 const BASELINE = "20261122000000_baseline.sql";
 
-/** A migration gives up rather than hold up the people who work; `db push` can be repeated. */
+/** A migration gives up instead of blocking people's work; `db push` can be repeated. */
 const TIMEOUTS = "set local lock_timeout = '10s';\nset local statement_timeout = '60s';\n";
 
-/** @throws {Error} after the first release. */
+/** @throws {Error} after the first release */
 export async function writeBaseline(root: URL): Promise<string> {
   const checksums = await readChecksums(root);
   if (Object.keys(checksums.released).length > 0) {
@@ -36,7 +36,7 @@ export async function writeBaseline(root: URL): Promise<string> {
 }
 
 /**
- * @returns the message to print: the file, and what needs a person.
+ * @returns the message to print: the file, and the statements for a person's review
  * @throws {Error} for an invalid name, and when the statements do not lead to the expected schema.
  */
 export async function writeMigration(
@@ -68,7 +68,7 @@ export async function writeMigration(
   const leftAfter = async () => await differenceOf({ from: await migrated(cluster, [...before, migration]), to });
   let left = await leftAfter();
   if (left.lines.length > 0) {
-    // The rights that a new function gets by default can be taken from it only once it is there.
+    // A new function's default rights can be revoked only after its creation.
     migration.sql += `${left.sql}\n`;
     left = await leftAfter();
   }

@@ -1,4 +1,4 @@
-/** The account page: who may submit which form, how input is stored, and its headers. */
+/** The account page: access to its forms, the storage of input, and its headers. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { formsOf, NOW } from "./harness.ts";
 import { accountTest, auditOf, connectApp, newPerson, onboarded } from "./account_harness.ts";

@@ -114,7 +114,7 @@ accountTest("a viewer sees changes but can't undo them; a stranger sees nothing"
   const page = await open(viewer, path);
   assertStringIncludes(page, "Logged Lunch");
   assertFalse(page.includes('name="change"'));
-  // With the owner's form, filled in again.
+  // With the owner's form, submitted again.
   const form = await open(anna, changeAt(change_id));
   const token = /name="form_token" value="([^"]+)"/.exec(await open(viewer, "/account"))![1]!;
   const forged = await viewer.browser.submit(form, 'name="change"', { form_token: token });

@@ -61,7 +61,7 @@ async function house(pages: Pages, database: TestDatabase): Promise<House> {
   };
 }
 
-/** The text of a page, as one reads it. */
+/** The text of a page as a reader sees it. */
 const textOf = (html: string) => html.replaceAll(/<style[\s\S]*?<\/style>|<[^>]+>/g, " ").replaceAll(/\s+/g, " ");
 const pressOf = (html: string) => formsOf(html).filter(({ html }) => html.includes('value="pay"'));
 const rent = { name: "Rent", amount: "900.00", currency: "EUR", first_due: "2026-11-25" };
@@ -120,7 +120,7 @@ accountTest("typed text is escaped, also in a search", async (pages, database) =
   const html = await page(`&q=${encodeURIComponent(hostile)}`);
   assertFalse(html.includes("<script"));
   assertStringIncludes(textOf(html), "Nothing was found.");
-  // No pattern characters.
+  // The words of a search contain no pattern characters.
   assertStringIncludes(textOf(await page(`&q=${encodeURIComponent("%_o")}`)), "1 result");
   assertStringIncludes(textOf(await page(`&q=${encodeURIComponent("1%o")}`)), "Nothing was found.");
   assertStringIncludes(textOf(await page("&q=%00%27%3b--")), "Nothing was found.");
@@ -149,13 +149,13 @@ accountTest("a bill with more dates than are shown names its part of the total",
   const { run, page } = await house(pages, database);
   const weekly = { amount: "10.00", currency: "EUR", frequency: "weekly", first_due: "2026-11-20" };
   assert((await run("add_bill", { ...rent, first_due: "2026-11-21" })).ok);
-  // Each date that it has is shown.
+  // All its dates are shown.
   assertFalse(textOf(await page()).includes("payments by"));
   assert((await run("add_bill", { ...weekly, name: "Cleaning" })).ok);
   const one = textOf(await page());
   assertStringIncludes(one, "due 20 November 2026 5 payments by 20 December 2026 , €50.00 in total");
   assertStringIncludes(one, "Due by 20 December 2026 €950.00");
-  // Two have passed and have their own rows; the note is shown once, on the next one.
+  // Two have passed and have their own rows; the note appears once, on the next one.
   pages.clock.now = new Date("2026-12-01T10:00:00Z");
   const later = textOf(await page());
   assertStringIncludes(later, "due 4 December 2026 6 payments by 31 December 2026 , €60.00 in total");
@@ -190,7 +190,7 @@ accountTest("the summary tells what is overdue, due, spent and over budget", asy
   const spend = (category: string, amount: string, date: string) =>
     run("log_expenses", { items: [{ name: category, category, amount, date }], create_missing_categories: true });
   assert((await spend("Travel", "100.00", "2026-10-02")).ok);
-  // After this day of the month, and so not a part of the comparison.
+  // Later than this day of the month, so it is not part of the comparison.
   assert((await spend("Gifts", "900.00", "2026-10-31")).ok);
   assert((await spend("Books", "150.00", "2026-11-02")).ok);
   assert((await run("update_settings", { budget: { action: "set", amount: "400.00" } })).ok);
@@ -203,7 +203,7 @@ accountTest("the summary tells what is overdue, due, spent and over budget", asy
     "Overdue Nothing Due by 20 December 2026 €930.00 Spent in November 2026 €150.00 50 % more than at this point last month " +
       "Budgets 1 of 2 over All spending: €250.00 left of €400.00",
   );
-  // Of the month before, which has no bar in this month.
+  // In the month before, so it has no bar in this month.
   assertFalse(/<ol class="bars">.*?<\/ol>/s.exec(before)![0].includes("Travel"));
   assertStringIncludes(textOf(before), "Within a week Rent €900.00 · due 21 November 2026");
   assertMatch(before, /<details><summary>1 payment later<\/summary>(?:(?!<\/details>).)*Gym/s);
@@ -250,7 +250,7 @@ accountTest("a budget includes its carry-over", async (pages, database) => {
   const december = textOf(await page());
   assertStringIncludes(december, "Travel €150.00 left of €150.00");
   assertStringIncludes(december, "Gifts €30.00 over the budget of €50.00");
-  // Overspending of earlier months is not overspending of this month.
+  // Overspending in earlier months is not overspending in this month.
   assertStringIncludes(december, "Books €0.00 spent; earlier overspending used up the budget");
 });
 
@@ -277,7 +277,7 @@ accountTest("a due date is paid once, confirmed, and can be undone", async (page
   assertStringIncludes(textOf(after), "Rent is paid: €900.00, due 25 November 2026 .");
   assertEquals(await payments(), ["900.00"]);
 
-  // Again, as after the back button.
+  // Again, like after the back button.
   const again = await owner.browser.submit(shown, 'value="pay"', {});
   assertEquals(again.headers.get("location"), `/books?organization=${organizationId}&news=already`);
   assertEquals(await payments(), ["900.00"]);
@@ -323,7 +323,7 @@ accountTest("a page that was shown before the amount changed pays nothing", asyn
   assert((await run("update_bill", { bill_id: data.bill.id, set: { amount: "950.00" } })).ok);
   const response = await owner.browser.submit(shown, 'value="pay"', {});
   assertEquals(response.headers.get("location"), `/books?organization=${organizationId}&news=changed`);
-  // A part is paid meanwhile by an assistant: the rest is another amount.
+  // Meanwhile an assistant pays a part, so the rest is another amount.
   const next = await page();
   assert((await run("mark_bill_paid", { bill_id: data.bill.id, due_on: "2026-11-25", amount: "50.00" })).ok);
   await owner.browser.submit(next, 'value="pay"', {});

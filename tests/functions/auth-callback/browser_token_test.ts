@@ -14,7 +14,7 @@ const DATABASE = answering({
 const SITE = "https://expenses.example";
 const OLD_BROWSER = { "sec-fetch-site": "" };
 
-/** One tab: its page's token, and the cookies of the browser. */
+/** One tab: its page's token, and the browser's cookies. */
 async function open(pages: Pages, path: string, cookie = "") {
   const response = await pages.app.request(SITE + path, { headers: { cookie } });
   const set = response.headers.getSetCookie();
@@ -61,7 +61,7 @@ Deno.test("login, code entry, confirm and logout refuse a forged post from a bro
   ];
   for (const [path, fields] of forms) {
     for (const headers of [{}, { origin: SITE }, { origin: "null" }, { origin: "https://evil.example" }]) {
-      // Nothing, garbage, and the token of the attacker's own browser.
+      // No token, garbage, and the token of the attacker's own browser.
       for (
         const token of ["", "x.y", attacker.token!, `${victim.token!.split(".")[0]}.${attacker.token!.split(".")[1]}`]
       ) {

@@ -1,4 +1,4 @@
-/** A person's calendar: who gets an address, what it returns, and when it ends. */
+/** A person's calendar: the right to an address, its contents, and its end. */
 import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
 import ICAL from "ical.js";
 import type { TestDatabase } from "../../_support/database.ts";
@@ -28,7 +28,7 @@ async function addBill(
   return bill!.id;
 }
 
-/** Presses the button, on an account page opened earlier if given, and answers the path of the address shown. */
+/** Presses the button, on an account page opened earlier if given, and returns the path of the shown address. */
 async function getAddress(browser: Browser, page?: string): Promise<string> {
   const response = await browser.submit(page ?? await (await browser.get("/account")).text(), 'value="create"');
   assertEquals([response.status, response.headers.get("cache-control")], [200, "no-store"]);
@@ -214,7 +214,7 @@ accountTest("two people with the same books have separate addresses", async (pag
   // A person's switch changes only their own address.
   await press(mira.browser, "show_amounts");
   assertFalse((await read(pages, bens)).text.includes("900.00"));
-  // A membership that ends takes its address along, and no other.
+  // A membership that ends takes its own address along, and no other.
   await database.query("delete from identity.memberships where user_id = $1 and organization_id = $2", [
     ben.id,
     organizationId,

@@ -46,7 +46,7 @@ Deno.test("code-verifier cookies end with the sign-in, including those of other 
     for (let n = 0; n < 6; n++) await browser.post("/login", { email: "a@example.com" });
     // At most five, one per sign-in; the newest once more; and their list.
     assertEquals(verifiersOf(browser).length, 7);
-    // As two tabs that start at the same moment leave it: in no list.
+    // The state after two tabs that start at the same moment: in no list.
     browser.cookies.set(`__Host-session-flow-${"0".repeat(32)}-code-verifier`, "base64-orphan");
     return browser;
   };
@@ -84,7 +84,7 @@ Deno.test("GET /auth/callback explains why a sign-in failed, keeps next and neve
       pages.browser(),
     ],
     ["/auth/callback?token_hash=abc&type=nonsense&next=%2Fx", "The sign-in didn’t finish", pages.browser()],
-    // The requester would be signed in, not the recipient of the mail.
+    // The requester would be signed in instead of the mail's recipient.
     ["/auth/callback?token_hash=abc&type=email_change&next=%2Fx", "The sign-in didn’t finish", pages.browser()],
   ];
   for (const [path, title, browser] of cases) {

@@ -149,6 +149,6 @@ accountTest("signing out everywhere else keeps this browser and apps signed in",
   assertEquals(response.headers.get("location"), "/account?done=signed_out_elsewhere");
   assertEquals((await browser.get("/account")).status, 200);
   assertEquals((await lost.get("/account")).headers.get("location"), "/login?next=%2Faccount");
-  // Noor has an account but has not been through onboarding.
+  // Noor has an account but has not completed onboarding.
   assertEquals((await other.get("/account")).headers.get("location"), "/onboarding?next=%2Faccount");
 });

@@ -1,4 +1,4 @@
-/** Who may open the credential page, for which bills, and its fields. */
+/** Access to the credential page, by person and bill, and its fields. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { formsOf, signIn } from "./harness.ts";
 import {

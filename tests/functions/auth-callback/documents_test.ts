@@ -1,4 +1,4 @@
-/** Documents on the pages: uploaded with a link, told one by one, answered and downloaded. */
+/** Documents on the pages: uploaded by a link, reported one by one, answered and downloaded. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { ublInvoice } from "../../fixtures/ubl_invoice.ts";
 import { writeMail } from "../../_support/documents/mail.ts";
@@ -20,7 +20,7 @@ async function sendAll(browser: Browser, path: string, files: File[]): Promise<R
   return await browser.send(form!.action, body);
 }
 
-/** A tool as the person's assistant calls it. */
+/** A tool call of the person's assistant. */
 async function run(
   { pages, database }: Omit<UploadTest, "mira">,
   { id, organizationId }: Uploader,

@@ -10,7 +10,7 @@ const ROWS = 50_000;
 const AT_ONCE = 1000;
 const NOTE = "said at dinner ".repeat(30);
 
-/** A database whose books have `ROWS` payments, made up as they are read, and how often it was asked for a page. */
+/** A database with `ROWS` payments, generated as they are read, and the number of requested pages. */
 function largeBooks() {
   const asked: string[] = [];
   const others = answering({
@@ -58,7 +58,7 @@ for (const what of ["everything", "payments"]) {
       if (chunks++ % 20 === 0) most = Math.max(most, heapUsed() - before);
     }
     assert(bytes > 1_000_000 && chunks > 40, `${bytes} bytes in ${chunks} chunks`);
-    // The texts alone are 22 MB a file.
+    // The texts alone have 22 MB per file.
     assert(most < 10, `${Math.round(most)} MiB`);
   });
 

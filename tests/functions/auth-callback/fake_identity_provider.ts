@@ -14,14 +14,14 @@ export interface SignInMail {
 
 export class FakeIdentityProvider {
   readonly users = new Map<string, { id: string; email: string }>();
-  /** Addresses of those who have signed in once. */
+  /** Addresses that have signed in before. */
   readonly confirmed = new Set<string>();
   readonly mails: SignInMail[] = [];
   /** Every request, as `METHOD /path`. */
   readonly requests: string[] = [];
   /** Replaces the answer, e.g. with an outage. */
   failure: ((signal: AbortSignal | null | undefined) => Promise<Response>) | undefined;
-  /** The remaining requests of a path, for everybody together: all come from one address. The real one takes 30. */
+  /** The remaining requests of a path, shared by everybody, because all come from one address. The real limit is 30. */
   readonly room = new Map<string, number>();
   #codes = new Map<string, { email: string; challenge: string }>();
   #sessions = new Map<string, { email: string; refreshToken: string }>();
@@ -88,13 +88,13 @@ export class FakeIdentityProvider {
     throw new Error(`The fake identity provider has no ${url.pathname}`);
   };
 
-  /** Makes every access token look expired to its next reader, as after an hour. */
+  /** Makes every access token appear expired to its next reader, as after an hour. */
   expiresIn = 3600;
   /** How new sessions begin, as values of the `amr` claim. */
   method = "otp";
-  /** What may make links without a mail. */
+  /** The privileged key, which can create links without a mail. */
   secretKey = "sb_secret_test";
-  /** Other services that people have signed in with. */
+  /** Other services with which people have signed in. */
   services: string[] = [];
   /** Suspended people; reported before a code is checked. */
   readonly banned = new Set<string>();

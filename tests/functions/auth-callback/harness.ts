@@ -21,7 +21,7 @@ export interface Pages {
   /** Mails that we sent ourselves, newest last. */
   mails: { to: string; subject: string; text: string; html: string }[];
   clock: { now: Date };
-  /** How bill providers answer; unreachable until a test says otherwise. */
+  /** The answers of bill providers; unreachable until a test sets one. */
   ask: { answer: (request: Request) => Response | Promise<Response>; asked: Request[] };
   /** A new browser without cookies. */
   browser(): Browser;
@@ -76,7 +76,7 @@ export function createPages(
   return { app, provider, config, log, mails, clock, ask, browser: () => new Browser(app, config.siteUrl) };
 }
 
-/** A test's database as the functions see it. */
+/** A test's database in the functions' form. */
 export const over = (database: TestDatabase): Database => ({
   call: (name, args) => database.asService(name, args),
 });
@@ -90,7 +90,7 @@ export const answering = (answers: Record<string, unknown>): Database => ({
 export class Browser {
   readonly cookies = new Map<string, string>();
 
-  /** What ties our forms to the browser, from its first page. */
+  /** The token that ties our forms to the browser, from its first page. */
   #known: Promise<{ cookie: string; token: string }> | undefined;
 
   constructor(private readonly app: Pages["app"], private readonly siteUrl: string) {}
@@ -104,7 +104,7 @@ export class Browser {
     return await this.send(path, new URLSearchParams({ [BROWSER_TOKEN]: token, ...fields }), headers);
   }
 
-  /** Posts a body of any kind, as from a form of ours. */
+  /** Posts a body of any kind, like a form of ours. */
   async send(path: string, body: BodyInit, headers: Record<string, string> = {}): Promise<Response> {
     const ours = { "sec-fetch-site": "same-origin", "origin": this.siteUrl, ...headers };
     return await this.#send(path, { method: "POST", headers: ours, body });
@@ -116,7 +116,7 @@ export class Browser {
     if (!form) throw new Error("There is no form that takes a file");
     const body = new FormData();
     for (const [name, value] of Object.entries(form.fields)) if (name !== "file") body.set(name, value);
-    // What browsers send when none is chosen.
+    // The value that browsers send without a chosen file.
     body.set("file", file ?? new File([], "", { type: "application/octet-stream" }));
     return await this.send(form.action, body, headers);
   }

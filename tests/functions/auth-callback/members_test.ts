@@ -10,7 +10,7 @@ const BEN = "ben@example.com";
 interface Home {
   anna: { id: string; browser: Browser };
   path: string;
-  /** Invites by the form; returns where it led. */
+  /** Invites with the form; returns the redirect target. */
   invite(address: string, role?: string): Promise<Response>;
   /** The path of the link in the newest mail. */
   link(): string;
@@ -112,7 +112,7 @@ accountTest(
     assertEquals(await roleOf(database, id), "member");
     const owned = await database.query("select from identity.organizations where owner_id = $1", [id]);
     assertEquals(owned.length, 0);
-    // One of their own later has the trial they did not use.
+    // An organization of their own later still has the unused trial.
     const created = await browser.submit(
       await textOf(await browser.get("/organizations/new?next=%2Fx")),
       'name="name"',
@@ -150,7 +150,7 @@ accountTest(
     // The form of a page that was opened before.
     const press = await unsaid.submit(before, 'name="country"', { country: "DE", timezone: "Europe/Berlin" });
     assertEquals(press.headers.get("location"), link());
-    // An account that has not been through onboarding is one, too.
+    // An account before onboarding counts, too.
     await database.query("update identity.profiles set country = null where user_id = $1", [ben.id]);
     const late = await unsaid.submit(before, 'name="country"', { country: "DE", timezone: "Europe/Berlin" });
     assertStringIncludes(await textOf(late), "You already have an account as");
@@ -179,7 +179,7 @@ accountTest(
     assertEquals(await roleOf(database, mallory.id), undefined);
     const out = await mallory.browser.submit(page, 'name="next"');
     assertEquals(out.headers.get("location"), `/login?next=${encodeURIComponent(link())}`);
-    // An invitation that somebody has accepted opens nothing.
+    // An accepted invitation opens nothing.
     await database.query("update identity.invitations set accepted_at = now()");
     assertEquals((await pages.browser().get(link())).status, 403);
   },

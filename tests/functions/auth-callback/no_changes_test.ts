@@ -1,4 +1,4 @@
-/** Pages of organizations that take no changes say so, name who can change that, and refuse every form. */
+/** Pages of organizations that accept no changes say so, name a person who can help, and refuse every form. */
 import { assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import type { TestDatabase } from "../../_support/database.ts";
 import { accountTest, onboarded } from "./account_harness.ts";
@@ -8,7 +8,7 @@ const textOf = (html: string) =>
   html.replaceAll(/<style.*?<\/style>/gs, "").replaceAll(/<[^>]+>/g, "").replaceAll(/\s+/g, " ");
 const GOING = "Garden Street will be deleted on 4 December 2026. Until then you can read it, but nothing can be added";
 
-/** Anna's organization with Ben, who is asked to take it over, Vera, who reads, and an open invitation. */
+/** Anna's organization with Ben, whom she asked to take it over, Vera, a viewer, and an open invitation. */
 async function street(pages: Pages, database: TestDatabase) {
   const anna = await onboarded(pages, database, "anna@example.com", { organization_name: "Garden Street" });
   const [{ id }] = await database.query<{ id: string }>("select id from identity.organizations") as [{ id: string }];

@@ -1,4 +1,6 @@
-/** The privacy policy and the terms: of this service's settings and retention, and a template until completed. */
+/**
+ * The privacy policy and the terms: they match the service's settings and retention, and are templates until completed.
+ */
 import { assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import { type Config, readConfig } from "../../../shared/config.ts";
 import { RETENTION } from "../../../shared/retention.ts";

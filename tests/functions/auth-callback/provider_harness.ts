@@ -123,7 +123,7 @@ export async function connect(
   return await browser.submit(page, "credential_key", { credential_key: key });
 }
 
-/** The same, for tests of what comes after. */
+/** The same, for tests of the next steps. */
 export async function connected(household: Household, asked: Parameters<typeof connect>[1] = {}): Promise<string> {
   const response = await connect(household, asked);
   assertEquals(response.status, 303, await response.text());

@@ -1,4 +1,7 @@
-/** A directory's reviewer signs in with a code, reaches one organization, and only until the operator or the day ends it. */
+/**
+ * A directory's reviewer signs in with a code and reaches one organization, until the operator or the last day ends the
+ * access.
+ */
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { createReviewer, listReviewers, ReviewerError, revokeReviewer } from "../../../local/reviewer/access.ts";
 import { readConfig } from "../../../shared/config.ts";
@@ -66,7 +69,7 @@ Deno.test("a reviewer's code signs in without a mail, shows the demo's books, an
   assertStringIncludes(activity, "A directory’s reviewer signed in");
   const [listed] = await listReviewers(database);
   assertEquals([listed!.email, listed!.sign_ins], [EMAIL, 1]);
-  // The books are as rich as the demo's, and no invented rate stays.
+  // The books are as rich as the demo's, and contain no invented rate.
   const [counts] = await query<{ bills: number; payments: number; rates: number }>(
     `select (select count(*)::int from app.expenses where kind = 'bill') as bills,
        (select count(*)::int from app.payments) as payments, (select count(*)::int from app.fx_rates) as rates`,

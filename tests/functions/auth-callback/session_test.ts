@@ -36,7 +36,7 @@ async function returning(pages: Pages): Promise<Browser> {
   return browser;
 }
 
-/** By the six digits: then only readSession() checks how the session began. */
+/** With the six digits, so that only readSession() checks the session's method. */
 async function signInWithCode(pages: Pages, email: string): Promise<{ browser: Browser }> {
   const browser = pages.browser();
   await browser.post("/login", { email });
@@ -113,7 +113,7 @@ Deno.test("readSession() gives the identity provider 3 seconds", async () => {
   const startedAt = Date.now();
   const response = await browser.get("/account");
   const seconds = (Date.now() - startedAt) / 1000;
-  // The provider would never answer. A lower limit, which no slow machine breaks.
+  // The provider would never answer. Only a lower bound, which no slow machine violates.
   assert(seconds >= 2.9, `it took ${seconds} s`);
   assertEquals([response.status, response.headers.getSetCookie()], [503, []]);
   assertStringIncludes(await response.text(), "If you were saving something, check before trying again.");
@@ -208,7 +208,7 @@ Deno.test("a code of a service that we do not offer starts no session, and nothi
   assertEquals(noted, ["claim_attempt", "claim_attempt"]);
 });
 
-/** Every way a page learns of a ban: its own check, a refresh, or the person's record. */
+/** Every way in which a page learns of a ban: its own check, a refresh, or the person's record. */
 const BANS: Record<string, (pages: Pages) => void> = {
   "refused at a check": ({ provider }) => void provider.banned.add("mira@example.com"),
   "refused at the refresh": ({ provider }) => void provider.banned.add("mira@example.com"),

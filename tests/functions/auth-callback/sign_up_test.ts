@@ -1,4 +1,4 @@
-/** `SIGN_UP=invited`: who gets an account and an organization. */
+/** `SIGN_UP=invited`: the right to an account and an organization. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
 import { AT, household, later, membersOf } from "../../db/household.ts";

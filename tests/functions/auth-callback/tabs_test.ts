@@ -1,10 +1,12 @@
-/** The tabs of an organization's pages lead where the reader may go, and the switcher to their other organizations. */
+/**
+ * The tabs of an organization's pages link only to the reader's pages, and the switcher to their other organizations.
+ */
 import { assertEquals } from "@std/assert";
 import { ublInvoice } from "../../fixtures/ubl_invoice.ts";
 import { accountTest, connectApp, onboarded } from "./account_harness.ts";
 import { linkFor, send, uploadTest } from "./upload_harness.ts";
 
-/** Where the tabs lead and which is open, and the organizations of the switcher. */
+/** The targets of the tabs, the open one, and the organizations of the switcher. */
 function topOf(html: string) {
   const [nav = ""] = /<nav class="column tabs".*?<\/nav>/s.exec(html) ?? [];
   const [switcher = ""] = /<details class="switch".*?<\/details>/s.exec(html) ?? [];

@@ -148,7 +148,7 @@ uploadTest("a file that is too large is refused by its declared or its received 
     assertEquals(response.status, 413);
     assert(body.taken < 28 * 1024 * 1024, `${body.taken} bytes were taken of it`);
   }
-  // A file in the largest form, itself beyond the limit.
+  // A file in the largest form, which itself exceeds the limit.
   const slightly = csv("x".repeat(10 * 1024 * 1024 + 1));
   assertEquals((await send(mira.browser, path, slightly)).status, 413);
   const [batch] = await database.query("select state, file from app.import_batches");

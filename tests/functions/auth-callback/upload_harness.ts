@@ -1,4 +1,4 @@
-/** Links to upload a file, as `import_expenses` makes them, and files to send. */
+/** Links to upload a file, like those of `import_expenses`, and files to send. */
 import type { TestDatabase } from "../../_support/database.ts";
 import { accountTest, onboarded } from "./account_harness.ts";
 import type { Browser, Pages } from "./harness.ts";
@@ -9,7 +9,7 @@ export interface Uploader {
   organizationId: string;
 }
 
-/** Runs the test with a person who has books and is signed in. */
+/** Runs the test with a signed-in person who has books. */
 export const uploadTest = (name: string, run: (t: UploadTest) => Promise<void>) =>
   accountTest(name, async (pages, database) => {
     await run({ pages, database, mira: await uploader(pages, database, "mira@example.com") });
@@ -30,7 +30,7 @@ export async function uploader(pages: Pages, database: TestDatabase, email: stri
   return { ...person, organizationId: organization!.id };
 }
 
-/** A step of the person's import, as their assistant's calls run it. */
+/** A step of the person's import, like their assistant's calls. */
 export async function runStep(
   { pages, database }: Omit<UploadTest, "mira">,
   { id, organizationId }: Uploader,
@@ -69,7 +69,7 @@ export const STATEMENT = [
 
 export const csv = (text = STATEMENT, name = "october.csv") => new File([text], name, { type: "text/csv" });
 
-/** @param rows of a year, each of another amount. */
+/** @param rows of a year, each with another amount */
 export const longStatement = (rows: number) =>
   [
     "Date,Name,Amount,Currency",

@@ -124,7 +124,7 @@ uploadTest("hidden and unstorable characters are not read", async (test) => {
 uploadTest("an interrupted file shows its progress and continues from there", async (test) => {
   const { mira, pages, database } = test;
   const path = await linkFor(test, mira);
-  // Time passes with each step, so that the work has to stop.
+  // Each step takes time, so that the work has to stop.
   const started = pages.clock.now.getTime();
   let steps = 0;
   Object.defineProperty(pages.clock, "now", { get: () => new Date(started + 2500 * steps++) });
@@ -145,7 +145,7 @@ uploadTest("an interrupted file shows its progress and continues from there", as
 uploadTest("a file without spending before an answer is kept and read with the answer", async (test) => {
   const { mira } = test;
   const path = await linkFor(test, mira);
-  // Its export writes spending with a minus, and its balance says otherwise.
+  // Its export writes spending with a minus, and its balance contradicts that.
   const contradictory = [
     "Type,Product,Started Date,Completed Date,Description,Amount,Fee,Currency,State,Balance",
     ...["Lidl,10.00,0.00,EUR,COMPLETED,990.00", "Aldi,20.00,0.00,EUR,COMPLETED,970.00"].map((rest, n) =>

@@ -1,4 +1,4 @@
-/** The job as the scheduler sees it: authentication, the month, the answer, and which links it fetches. */
+/** The job for the scheduler: authentication, the month, the answer, and the fetched links. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { sha256 } from "../../../shared/std/sha256.ts";
 import { type Books, openBooks } from "../../_support/books.ts";
@@ -66,7 +66,7 @@ Deno.test("links are counted unless they have ended; only eligible ones are fetc
   const paused = await connect(books, "paused bill", "active");
   await database.query("update app.expenses set status = 'paused' where name = 'paused bill'");
   await database.query("update identity.organizations set plan = 'pro' where id = $1", [poor.organizationId]);
-  // A statement that came while the plan still included it does not count either.
+  // A statement from the time when the plan still included fetching does not count either.
   await database.query(
     `insert into app.provider_statements (organization_id, link_id, period, amount_minor, currency, payload_sha256, status, reason, fetched_at)
      select organization_id, id, '2026-09-01', 1, 'EUR', repeat('0', 64), 'ignored', 'not_due', now() from app.provider_links where organization_id = $1`,
@@ -89,7 +89,7 @@ Deno.test("a run reseals credentials under an earlier key, also of paused links,
     status: "paused",
   });
   const env = { CREDENTIALS_KEY: `${btoa("k".repeat(32))},${PREVIOUS_KEY}` };
-  // The query of docs/running.md that says when the earlier key can go.
+  // The query of docs/running.md for dropping the earlier key.
   const count = async () => {
     const id = sha256("k".repeat(32)).toString("hex").slice(0, 8);
     const [row] = await database.query<{ count: number }>(

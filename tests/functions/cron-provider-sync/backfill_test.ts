@@ -151,7 +151,7 @@ Deno.test("a killed run keeps fetched months, and the next run fetches the rest"
   });
   await dying.run();
   assertEquals([asked, (await paid(billId)).length], [YEAR.slice(0, 5), 3]);
-  // Its lease has to run out.
+  // Its lease has to expire.
   assertEquals((await run(registry, 1 / 1440)).errors.map(({ code }) => code), ["left_for_next_run"]);
   await run(registry, 1);
   assertEquals(asked.slice(5), YEAR.slice(4));

@@ -1,4 +1,4 @@
-/** Crashes lose nothing and write nothing twice. Parallel processes crash in tests/pg/provider_sync.ts. */
+/** Crashes lose nothing and write nothing twice. Processes crash concurrently in tests/pg/provider_sync.ts. */
 import { openDatabase } from "../../_support/database.ts";
 import { crashUntilDone } from "./crashes.ts";
 

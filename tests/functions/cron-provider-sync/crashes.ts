@@ -1,6 +1,6 @@
 /**
  * Runs the job repeatedly while its processes die: after a claim, with an answer in hand, after it was stored. A dead
- * process reports nothing; its leases have to expire.
+ * process reports nothing, so its leases have to expire.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Database } from "../../../shared/db/client.ts";
@@ -16,7 +16,7 @@ export interface CrashPlan {
   parallel: number;
 }
 
-/** More than a process can store or hold before it dies, so that every process that should die has enough to do. */
+/** More than a process can store or hold before it dies, so that every dying process has enough work. */
 const LINKS_EACH = 16;
 
 const PLACES: [name: string, isHeard: boolean][] = [

@@ -15,7 +15,7 @@ export const SECRET = "the-secret-of-the-scheduler-in-tests";
 export const KEY = btoa("k".repeat(32));
 export const PREVIOUS_KEY = btoa("p".repeat(32));
 
-/** @param say its result or error; the credential is `{ account }`. */
+/** @param say its result or error; the credential is `{ account }` */
 export const fakeProvider = (
   key: string,
   say: (request: MonthRequest) => Promise<Omit<Statement, "pages">> | Omit<Statement, "pages">,
@@ -62,7 +62,7 @@ export function createSync(options: SyncOptions): SyncHarness {
   const log = createLog((line) => lines.push(line));
   const app = createCronProviderSyncApp({ config, database, clock: now, log, fetch, guardedFetch }, {
     registry,
-    // However slow the machine, no time passes unless the test is about it.
+    // Without a test's command no time passes, however slow the machine.
     limits: { elapsed: () => 0, ...limits },
   });
   const request = async (path: string, init?: RequestInit) => await app.request(path, init);
@@ -116,7 +116,7 @@ export const amounts = async (database: TestDatabase) =>
      from app.expense_occurrences as o where o.status = 'open' order by o.expense_id, o.due_on`,
   )).map(({ text }) => text);
 
-/** Everything that a run may write except run counters, to tell whether another one changed anything. */
+/** Everything that a run may write except run counters, to detect changes by another run. */
 export const written = (database: TestDatabase) =>
   database.query(
     `select 'statement' as kind, to_jsonb(s) as row from app.provider_statements as s

@@ -110,7 +110,7 @@ Deno.test("among 200 links, failing, hanging and hostile ones block nothing, and
   }
 });
 
-/** Answers the same for every account; each call takes so long by its own clock, which starts with a run. */
+/** Returns the same for every account; each call takes this long on its own clock, which starts with a run. */
 function slowProvider(ms: number) {
   let spentMs = 0;
   const asked = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** The job as the scheduler sees it: authentication, the answer, and the effects. */
+/** The job for the scheduler: authentication, the answer, and the effects. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { addRate, openBooks } from "../../_support/books.ts";
 import { openDatabase } from "../../_support/database.ts";
@@ -120,7 +120,7 @@ Deno.test("due bills are mailed once, in one digest, and rolled after their date
   const [mail] = first.mail.delivered;
   assertEquals(mail!.subject, "2 bills due this week, 1 overdue");
   assertStringIncludes(mail!.text, "Rent · Monday, 23 November · in 3 days: €1,450.00");
-  // By the rates that this run fetched.
+  // At the rates that this run fetched.
   assertStringIncludes(mail!.text, "Netflix · Sunday, 22 November · in 2 days: US$12.00 (about €8.00)");
   assertStringIncludes(mail!.text, "Water · Thursday, 12 November · 8 days ago: €10.00");
   assert(!mail!.text.includes("Later") && !mail!.text.includes("Quiet"));

@@ -15,7 +15,7 @@ export interface CrashPlan {
   members?: boolean;
   /** Minimum number of processes that die. */
   crashes: number;
-  /** Lower for what comes first, or nearly all of them would die there. */
+  /** Lower for the first kinds of calls, because otherwise nearly all processes would die there. */
   mostInOnePlace?: number;
   /** Concurrent processes. */
   parallel: number;
@@ -30,7 +30,7 @@ export interface CrashReport {
   places: Record<string, number>;
 }
 
-/** @param fetchFor the `fetch` with which a process reaches the mail service; `die` ends that process. */
+/** @param fetchFor the `fetch` with which a process reaches the mail service; `die` ends that process */
 export async function crashUntilDone(
   database: TestDatabase,
   plan: CrashPlan,
@@ -82,7 +82,7 @@ export async function crashUntilDone(
 
 export interface Process {
   isDead: boolean;
-  /** May end the process here. */
+  /** May end the process at this call. */
   mayDie(place: string): void;
   /** Calls of a dead process never resolve. */
   check(): void;
@@ -118,11 +118,11 @@ function crashingDatabase(database: Database, process: Process): Database {
   };
 }
 
-/** The bills that a mail reminds of: each once, from its table row; the sentences around it name bills too. */
+/** The bills in a mail's reminders: each once, from its table row, because the sentences around it name bills too. */
 export const billsIn = (text: string): string[] =>
   [...text.matchAll(/^ {2}(Bill \d+\.\d+) /gm)].map(([, name]) => name!);
 
-/** How often each bill is named in delivered texts. */
+/** The number of delivered texts that name each bill. */
 export function countBills(texts: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const name of texts.flatMap(billsIn)) counts.set(name, (counts.get(name) ?? 0) + 1);

@@ -9,7 +9,7 @@ export interface DueBills {
   timezone?: string;
 }
 
-/** One more member in each organization, who wants all mails: `member1@example.com`, …. */
+/** One additional member in each organization, who wants all mails: `member1@example.com`, …. */
 export async function addMembers(database: TestDatabase) {
   await database.exec(`
     with people as (

@@ -39,7 +39,7 @@ export interface MailService {
   after?: Fault;
   /** Addresses that it always refuses. */
   bad: Set<string>;
-  /** Refuses a whole call for one bad address, whatever mode was requested. */
+  /** Refuses a whole call for one bad address, in any requested mode. */
   isStrict: boolean;
 }
 
@@ -100,7 +100,7 @@ export interface JobOptions {
   now: () => Date;
   env?: Record<string, string>;
   workMs?: number;
-  /** Milliseconds since the start of the run: none, however slow the machine, unless the test is about it. */
+  /** Milliseconds since the start of the run: zero, however slow the machine, unless the test sets them. */
   elapsed?: () => number;
   guardedFetch?: GuardedFetch;
 }
@@ -144,7 +144,7 @@ export function createJob(
   };
 }
 
-/** The database as the functions call it. */
+/** The database in the functions' form. */
 export const asDatabase = (database: TestDatabase): Database => ({
   call: (name, args) => database.asService(name, JSON.parse(JSON.stringify(args))),
 });
@@ -153,7 +153,7 @@ const CURRENCIES =
   "USD JPY CZK DKK GBP HUF PLN RON SEK CHF ISK NOK TRY AUD BRL CAD CNY HKD IDR ILS INR KRW MXN MYR NZD PHP SGD THB ZAR"
     .split(" ");
 
-/** The central bank's file for a day, in its format, every rate 1.5 unless given. */
+/** The central bank's file for a day, in its format, every rate 1.5 by default. */
 export function ecbXml(
   day: string,
   { rates = {}, quote = "'" }: { rates?: Record<string, string>; quote?: string } = {},
@@ -181,7 +181,7 @@ export function frankfurterJson(day: string, rates: Record<string, string> = {})
   return `{"amount":1.0,"base":"EUR","date":"${day}","rates":{${entries.join(",")}}}`;
 }
 
-/** All currencies in use, as far as the tests need them, every rate 1.5 unless given. */
+/** All currencies in use, as far as the tests need them, every rate 1.5 by default. */
 export function centralBanksJson(day: string, rates: Record<string, string> = {}): string {
   const more = Array.from({ length: 120 }, (_, index) => `Q${String.fromCharCode(65 + index / 26, 65 + index % 26)}`);
   const all = { ...Object.fromEntries([...CURRENCIES, ...more].map((code) => [code, "1.5"])), ...rates };
@@ -191,7 +191,7 @@ export function centralBanksJson(day: string, rates: Record<string, string> = {}
   return `[${rows.join(",")}]`;
 }
 
-/** Answers for the sources and passes everything else to the mail service; of past days they know nothing. */
+/** Answers for the sources and passes everything else to the mail service; the sources have no past days. */
 export function withRates(
   mail: typeof fetch,
   sources: {

@@ -1,4 +1,4 @@
-/** A mail server that accepts everything and only counts: deliveries per mail, and per bill. */
+/** A mail server that accepts everything and only counts deliveries per mail and per bill. */
 import { SMTPServer } from "smtp-server";
 import { billsIn } from "./crashes.ts";
 

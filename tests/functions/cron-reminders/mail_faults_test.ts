@@ -57,7 +57,7 @@ Deno.test("one bad address among a hundred blocks nothing, is marked, and is not
     await database.query("select count(*)::int as count from jobs.reminder_log where voided_at is not null"),
     [{ count: 1 }],
   );
-  // The reminder itself is free again: it comes the day after the owner has another address.
+  // The reminder can be sent again: it comes the day after the owner has another address.
   assertEquals((await run(24 * 60)).sent, 0);
   await database.query("update identity.profiles set email = 'new42@example.com' where refused_email is not null");
   assertEquals(await run(24 * 60), { sent: 1, ok: true, problems: {} });
@@ -145,7 +145,7 @@ Deno.test("a service that never answers costs a run three attempts, and the run 
       return Promise.reject(new DOMException("no answer in time", "TimeoutError"));
     }),
     now: () => new Date(START),
-    // As long as the limit of a call makes each attempt.
+    // Each attempt takes as long as the limit of a call.
     elapsed: () => attempts * 10_000,
   });
   const answer = await job.run();
@@ -228,8 +228,8 @@ Deno.test("two concurrent runs share the work", async () => {
   assertEquals(answers.reduce((sum, { sent }) => sum + sent, 0), 250);
   assertEachOnce();
   assertEquals((await run()).sent, 0);
-  // Nothing was offered twice, and batches stayed whole: at best three, a few more if a run skipped what another was
-  // taking.
+  // No mail was offered twice, and batches stayed whole: at best three, a few more if a run skipped another run's
+  // digests.
   assertEquals(mail.calls.flatMap(({ mails }) => mails).length, 250);
   assert(mail.calls.length >= 3 && mail.calls.length < 25, `${mail.calls.length} calls`);
 });

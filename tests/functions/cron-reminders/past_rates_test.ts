@@ -1,4 +1,4 @@
-/** Rates of past days that the books need: fetched by day, kept, and applied to waiting payments. */
+/** Rates of past days that the books need: fetched by day, stored, and applied to waiting payments. */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
 import { addDueBills } from "./due_bills.ts";
@@ -28,7 +28,7 @@ async function run(today: string, past: Past) {
 }
 
 const dayOf = (url: string) => /\d{4}-\d{2}-\d{2}/.exec(url)![0];
-/** Both sources, with rates of their own for the day. */
+/** Both sources, with their own rates for the day. */
 const both = (rates: Record<string, string> = {}): Past => (url) =>
   new Response(url.includes("/v2/") ? centralBanksJson(dayOf(url), rates) : frankfurterJson(dayOf(url)));
 
@@ -110,7 +110,7 @@ Deno.test("a day without rates is settled with the latest earlier ones", async (
   await open();
   await pay("2026-11-15", "USD");
   await pay("2026-11-15", "AED");
-  // A Sunday: both answer with Friday's.
+  // A Sunday: both sources return Friday's rates.
   await run("2026-11-20", (url) => both({ AED: "4" })(url.replace("2026-11-15", "2026-11-13")));
   assertEquals(await values(), [
     { currency: "USD", base_minor: 2000, fx_rate_on: "2026-11-13", fx_source: "frankfurter", is_final: true },
@@ -164,7 +164,7 @@ Deno.test("a source that is down is queried once per run, and a day is abandoned
   const down: Past = () => new Response("", { status: 503 });
   const first = await run("2026-11-20", down);
   assertEquals([first.asked.length, first.problems], [2, ["no_answer frankfurter"]]);
-  // Those asked for longest ago come first: no day keeps the others waiting.
+  // The least recently requested days come first, so no day keeps the others waiting.
   const second = await run("2026-11-20", down);
   assertEquals(dayOf(second.asked[0]!), "2024-01-04");
   for (let runs = 0; runs < 24; runs++) await run("2026-11-20", down);

@@ -6,7 +6,7 @@ import type { RolledPage, RollingPage } from "../../../shared/db/reminders_store
 import { Problems } from "../../../shared/jobs/problems.ts";
 import { createLog } from "../../../shared/log.ts";
 
-/** Runs the stage over that many pages of ten bills; `roll` sets each page's outcome, by number. */
+/** Runs the stage over this many pages of ten bills; `roll` sets each page's outcome, by number. */
 function stage(
   count: number,
   { roll = () => ({}), remainingMs = () => 1, patience = { ms: 10_000, pauseMs: 50 } }: {
@@ -99,7 +99,7 @@ Deno.test("locked bills are retried after the others and after a delay", async (
   assertEquals(await rolling, { advanced: 40, complete: true });
   assertEquals([asked.length, asked.slice(-2)], [6, [1, 1]]);
   assertEquals(told(), []);
-  // A lower limit, which no slow machine breaks.
+  // Only a lower bound, which no slow machine violates.
   assert(Date.now() - since > 90);
 });
 

@@ -12,7 +12,7 @@ const START = Date.parse("2026-11-20T08:00:00Z");
 const HOUR_MS = 3600_000;
 const OWNERS = 30;
 
-/** Runs the job while the sender is refused, and again an hour and a half later, when it is not. */
+/** Runs the job while the sender is refused, and again an hour and a half later, when it is accepted. */
 async function runTwice(
   { fetch, env, repair }: { fetch: typeof globalThis.fetch; env?: Record<string, string>; repair: () => void },
 ) {

@@ -1,6 +1,6 @@
 /**
  * The connector's texts besides tool answers, in the test language en-XA: a word without an accent is hard-coded. Only
- * arguments are described in their contract, in English.
+ * the descriptions of arguments are in English, in their contract.
  */
 import { assert, assertEquals } from "@std/assert";
 import { accented, plainWords, stringsIn } from "../../_support/accented.ts";
@@ -10,7 +10,7 @@ import { ERA_NAMES, ERAS, type Json, messageOf, startConnector } from "./harness
 
 const start = () => startConnector({}, {}, { words: accented });
 
-/** Keys whose values are no language: names, versions, addresses and types. */
+/** Keys whose values are not language: names, versions, addresses and types. */
 const NO_WORDS =
   /^(name|version|uri|websiteUrl|mimeType|ui|_meta|icons|role|type|resultType|annotations|inputSchema|outputSchema|cacheScope)$/;
 
@@ -21,7 +21,7 @@ function textsIn(value: Json): string[] {
   return Object.entries(value).flatMap(([key, part]) => NO_WORDS.test(key) ? [] : textsIn(part));
 }
 
-/** @returns the texts, all of which are from the catalog. */
+/** @returns the texts, all of which come from the catalog */
 function assertAccented(value: Json, facts: string[] = []): string[] {
   const texts = textsIn(value);
   for (const text of texts) assertEquals(plainWords(text, facts), [], text);

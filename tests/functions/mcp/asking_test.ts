@@ -1,4 +1,4 @@
-/** Questions that a client asks its person in a form, where it declares that it can. */
+/** Questions that a client asks its person in a form, if it declares forms. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Json } from "../../_support/books.ts";
 import { connectApp, type ConnectedApp } from "../../_support/connected_app.ts";
@@ -36,7 +36,7 @@ Deno.test("an ambiguous bill leads to a form, and the chosen bill is paid", asyn
   ]);
   assertEquals(await paid(), []);
   const state = { requestState: asked.requestState, ...answers({ bill_id: bills[1] }) };
-  // A client may order its arguments anew.
+  // A client may send its arguments in another order.
   const done = await pay(app, state, { amount: "9.00", bill_name: "net" });
   assertEquals([done.resultType, done.structuredContent.ok], ["complete", true]);
   assertEquals(await paid(), [bills[1]]);

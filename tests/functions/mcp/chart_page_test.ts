@@ -1,4 +1,4 @@
-/** The chart's page as it ships: small, and without an address in it. */
+/** The chart's page as shipped: small, and without external addresses. */
 import { assert, assertEquals } from "@std/assert";
 import { CHART_PAGE } from "../../../functions/mcp/chart/page.ts";
 

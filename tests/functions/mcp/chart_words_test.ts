@@ -23,7 +23,7 @@ class TextElement {
   }
 }
 
-/** Everything that a drawing says. */
+/** All texts of a drawing. */
 function textsOf(draw: () => HTMLElement[]): string[] {
   const page = globalThis as { document?: unknown };
   const before = page.document;

@@ -1,6 +1,6 @@
 /**
- * The criteria that Claude's and ChatGPT's directories publish, as rules over the server's answers. Each rule is also
- * run over an answer that breaks it.
+ * The criteria that Claude's and ChatGPT's directories publish, as rules over the server's answers. Each rule also runs
+ * over an answer that violates it.
  */
 import { assertEquals } from "@std/assert";
 import { LONGEST_DAYS } from "../../../local/reviewer/access.ts";
@@ -14,7 +14,7 @@ interface Served {
   tools: Json[];
   chart: Json;
   callbacks: Record<string, boolean>;
-  /** Status codes of what a submission links. */
+  /** Status codes of the links in a submission. */
   pages: Record<string, number>;
   reviewDays: number;
 }
@@ -23,7 +23,7 @@ interface Served {
 const FORBIDDEN =
   /\b(always|never|must|should|instead of|do not|don't|call (?:this|it|once)|ask the user|best|official|leading|#1)\b/i;
 
-/** What each rule finds wrong: names, or nothing. */
+/** The violations of each rule: names; empty for none. */
 const RULES: Record<string, (served: Served) => string[]> = {
   "a tool has a title, in its annotations too": ({ tools }) =>
     namesOf(tools, ({ title, annotations }) => !title || annotations?.title !== title),

@@ -1,4 +1,4 @@
-/** Events sent to a webhook, end to end: an app subscribes, a job delivers, and a receiver checks what it gets. */
+/** Events sent to a webhook, end to end: an app subscribes, a job delivers, and a receiver checks the result. */
 import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
 import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
@@ -12,7 +12,7 @@ const DAY = "2026-11-10";
 const URL = "https://hooks.example/assistant";
 const SECRET = `whsec_${Buffer.alloc(32, 9).toString("base64")}`;
 
-/** A receiver that checks signatures and repeats challenges; `status` answers events. */
+/** A receiver that checks signatures and repeats challenges; `status` is its answer to events. */
 function receiver() {
   const received: { id: string; event: Json; request: GuardedRequest }[] = [];
   const one = {
@@ -194,7 +194,7 @@ Deno.test("a run that settles late, after another run continued, changes nothing
   }
 });
 
-/** What takes a member's right to hear of the owner's bill in the category Payroll. */
+/** Changes that end a member's right to events of the owner's bill in the category Payroll. */
 const ENDINGS: Record<string, (owner: Books, member: Books, grantId: string) => Promise<unknown>> = {
   "the grant was revoked": (_, { userId }, grantId) =>
     database.asService("revoke_grant", { user_id: userId, grant_id: grantId, at: at(DAY, "07:01") }),
@@ -243,7 +243,7 @@ for (const [what, end] of [...Object.entries(ENDINGS), ["", undefined] as const]
       t.goTo(DAY, "07:03");
       await t.deliver();
       assertEquals(t.hook.received.length, end ? 0 : 1);
-      // Rights that come back don't bring it back.
+      // Regaining the right does not restore the subscription.
       await database.query("update oauth.grants set access = 'write'");
       t.goTo(DAY, "07:05");
       await t.deliver();

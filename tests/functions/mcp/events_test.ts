@@ -1,4 +1,4 @@
-/** Events that apps poll: what causes them, who hears them, and where a poll goes on. */
+/** Events that apps poll: their causes, their recipients, and the continuation of a poll. */
 import { assert, assertEquals } from "@std/assert";
 import { decide, proposes, setRules } from "../../_support/approvals.ts";
 import type { Books, Json } from "../../_support/books.ts";
@@ -22,7 +22,7 @@ const NAMES = [
   "digest.sent",
 ];
 
-/** Starts polling every event. @returns the events since the last call: ids by event. */
+/** Starts polling every event. @returns the events since the last call: ids by event */
 async function listen(app: ConnectedApp) {
   const cursors = new Map<string, string>();
   for (const name of NAMES) cursors.set(name, (await app.ask("events/poll", { name })).cursor);

@@ -29,7 +29,7 @@ export interface Call {
   args: Record<string, unknown>;
 }
 
-/** @param answers what functions return or throw; by default a valid token, an empty envelope and no credentials. */
+/** @param answers what functions return or throw; by default a valid token, an empty envelope and no credentials */
 export function startConnector(
   answers: Partial<Record<"authenticate_bearer" | "call_tool" | "read_provider_credentials" | "record_use", Answer>> =
     {},
@@ -75,12 +75,12 @@ export function startConnector(
     lines,
     /** The app itself. */
     handle: (request: Request) => app.fetch(request),
-    /** Sends a request as is, with a valid token unless the headers say otherwise. */
+    /** Sends a request unchanged, with a valid token unless the headers have another. */
     request: (method: string, options: { path?: string; headers?: Record<string, string | undefined> } = {}) =>
       send(options.path ?? "/api/mcp", { method, headers: headers(options.headers) }),
     /** Posts a body that arrives in pieces. */
     stream: (body: ReadableStream<Uint8Array>) => send("/api/mcp", { method: "POST", headers: headers(), body }),
-    /** Posts a body: text as is, anything else as JSON. */
+    /** Posts a body: text unchanged, anything else as JSON. */
     post: (body: unknown, options: { path?: string; headers?: Record<string, string | undefined> } = {}) =>
       send(options.path ?? "/api/mcp", {
         method: "POST",
@@ -90,7 +90,7 @@ export function startConnector(
   };
 }
 
-/** The protocol eras, and how each writes a request. */
+/** The protocol eras, with the form of a request in each. */
 export const ERAS = {
   "2025-11-25": (method: string, params: Record<string, unknown> = {}) => ({
     body: { jsonrpc: "2.0", id: 7, method, params },

@@ -1,4 +1,4 @@
-/** After a person narrows an app to reading, its uploads, proposals and links from before write nothing. */
+/** After a person narrows an app to reading, its earlier uploads, proposals and links write nothing. */
 import { assert, assertEquals, assertObjectMatch } from "@std/assert";
 import { keepFile, type Step, workThrough } from "../../../shared/import/import_work.ts";
 import { decide, noon, readProposal, setRules } from "../../_support/approvals.ts";
@@ -16,7 +16,7 @@ const LUNCH = { items: [{ name: "Lunch", amount: "14.50" }] };
 interface Connected {
   books: Books;
   app: ConnectedApp;
-  /** Calls a tool. @returns its envelope, or the data of the error that refuses it. */
+  /** Calls a tool. @returns its envelope, or the data of the refusal */
   call(tool: string, args?: Json): Promise<Json>;
   allow(access: "read" | "write"): Promise<void>;
 }
@@ -44,7 +44,7 @@ async function connected(books: Books): Promise<Connected> {
   };
 }
 
-/** Each call is refused with the page that allows writing, and the books stay as they are. */
+/** Each call is refused with the page that allows writing, and the books stay unchanged. */
 async function refuses({ books, app, call }: Connected, calls: readonly (readonly [string, Json])[]): Promise<void> {
   const rows = () =>
     database.query(
@@ -121,7 +121,7 @@ Deno.test("a person may still use an upload link of a narrowed app, which reads 
   await one.allow("read");
   await refuses(one, [["import_expenses", {}]]);
   const importId = before.data.upload.import_id;
-  // As the page does: for the person, who may write.
+  // Like the page: for the person, who may write.
   const step: Step = async (args) =>
     (await database.asService<Json>("run_page_tool", {
       user_id: books.userId,
@@ -162,7 +162,7 @@ Deno.test("an approver's read-only app can neither answer nor withdraw a proposa
     approver,
     ["approve", "refuse"].map((decision) => ["decide_proposal", { proposal_id: id, hash, decision }] as const),
   );
-  // Narrowing the approver's app leaves what the member's proposed.
+  // Narrowing the approver's app keeps the member's proposal.
   assertEquals((await decide(database, owner, id, "approve", hash)).outcome, "approved");
   const second =
     (await member.call("log_expenses", { items: [{ name: "Tea", amount: "3.00" }] })).error.details.proposal_id;

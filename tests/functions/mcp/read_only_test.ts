@@ -1,4 +1,4 @@
-/** An app that its person lets only read, over HTTP and a real database. */
+/** A read-only app, over HTTP and a real database. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { TOOLS } from "../../../functions/mcp/tools/mod.ts";
 import { openDatabase } from "../../_support/database.ts";
@@ -21,7 +21,7 @@ const WRITES = TOOLS.filter(({ listed }) => !listed.annotations.readOnlyHint).ma
 const READS = TOOLS.filter(({ listed }) => listed.annotations.readOnlyHint).map(({ listed }) => listed.name);
 const LUNCH = { items: [{ name: "Lunch", amount: "14.50" }] };
 
-/** A person with one app that may do `access`. */
+/** A person with one app that has this `access`. */
 async function start(access: "read" | "write") {
   const { harness, fetch } = createSite(database);
   const person = await createPerson(database, `${crypto.randomUUID()}@example.com`, ["team"]);
@@ -177,7 +177,7 @@ Deno.test("an app can't widen its access by a refresh, a scope, another registra
   assertEquals(scope, "expenses:rw");
   assertEquals((await call("log_expenses", LUNCH, access_token)).status, 403);
 
-  // A code redeemed with what the person did not choose.
+  // A code redeemed with an access that the person did not choose.
   const query = new URLSearchParams({
     client_id: clientId,
     redirect_uri: CALLBACK,
@@ -188,7 +188,7 @@ Deno.test("an app can't widen its access by a refresh, a scope, another registra
   const fields = { action: "approve", organization_id: person.organizations[0], access: "read" };
   const decided = await harness.decide(page, fields, person);
   const code = new URL(decided.headers.get("location")!).searchParams.get("code")!;
-  // The first answer counts, also when the page is sent again.
+  // The first answer counts, even if the page is sent again.
   const again = await harness.decide(page, { ...fields, access: "write" }, person);
   assertEquals(again.headers.get("location"), decided.headers.get("location"));
   const exchanged = await harness.post(
@@ -227,7 +227,7 @@ Deno.test("consent preselects the requested access, and keeps a person's choice 
   assertEquals(access, "read");
   assert(page.includes("only read. It asks again"));
 
-  // A page that does not say is not taken for either.
+  // A page without a choice counts as neither.
   for (const access of ["", "admin"]) {
     const refused = await harness.decide(
       page,
@@ -270,7 +270,7 @@ Deno.test("narrowing an app withdraws its proposals, so that no later approval w
       at: harness.clock.now,
     });
   assertEquals(await decide(), { outcome: "already", state: "withdrawn" });
-  // Were it still pending, the write would run with the rights that its app has by then.
+  // If it were still pending, the write would run with the app's new rights.
   await database.query(
     "update app.proposals set state = 'pending', decided_at = null, decided_by = null where id = $1",
     [proposal!.id],

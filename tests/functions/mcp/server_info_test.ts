@@ -1,4 +1,4 @@
-/** What the connector says about itself: once, and for the chart in each host's format. */
+/** The connector's information about itself: sent once, and for the chart in each host's format. */
 import { assert, assertEquals } from "@std/assert";
 import { createHash } from "node:crypto";
 import { CHART_URI } from "../../../functions/mcp/chart/uri.ts";

@@ -10,7 +10,7 @@ const INVALID = { outcome: "invalid_token" };
 const callOf = (name: string, args: Record<string, unknown>) =>
   JSON.stringify(ERAS["2025-11-25"]("tools/call", { name, arguments: args }).body);
 
-/** A stream of a text in pieces of 16 KiB, and how many bytes were requested. */
+/** A stream of a text in pieces of 16 KiB, and the number of requested bytes. */
 function counted(text: string) {
   const bytes = new TextEncoder().encode(text);
   let sent = 0;
@@ -76,7 +76,7 @@ Deno.test("a declared length is not trusted", async () => {
 
 Deno.test("every tool's limit fits the longest call that its contract allows, and little more", () => {
   for (const { listed: { name, inputSchema }, maxBytes } of TOOLS) {
-    // A file is as long as allowed, with quotation marks and line ends escaped.
+    // A file of the maximum length, with quotation marks and line ends escaped.
     const args = name === "import_expenses"
       ? { csv: '"Coffee, to go"\n'.repeat(32_768), mapping: longest(inputSchema.properties!.mapping!) }
       : longest(inputSchema);

@@ -8,13 +8,13 @@ export const SYNC = { name: "sync_bill_amounts", arguments: { bill_ids: ["bill_0
 
 interface Options {
   links: number;
-  /** How many months of each link are to be fetched. */
+  /** The number of months to fetch for each link. */
   months?: number;
   /** Unusual answers or errors of the database. */
   first?: () => unknown;
   credentials?: () => unknown;
   second?: () => unknown;
-  /** Makes the call the first of an hour; called when that is recorded. */
+  /** Makes the call the first of an hour; called when the use is recorded. */
   firstUse?: () => void;
 }
 
@@ -63,16 +63,16 @@ export async function startSync({ links, months = 1, first, credentials, second,
   );
   return {
     ...connector,
-    /** Calls to the database since the last time. */
+    /** Database calls since the last reading. */
     rounds: () => connector.calls.splice(0).map(({ name, args }) => `${name} ${args.tool ?? ""}`.trim()),
     /** Lets the provider of a link answer, for all its months. */
     answer: (link: number) => gates.get(`lnk_${link}`)!.resolve(),
-    /** When providers have been asked that often. */
+    /** Resolves when providers have received this many queries. */
     async asked(times: number) {
       while (asked < times) await new Promise<void>((resolve) => onAsked = resolve);
     },
     askedMonths: () => asked,
-    /** The arguments of the second call, when it comes. */
+    /** The arguments of the second call, once it comes. */
     stored: () => stored.promise,
   };
 }

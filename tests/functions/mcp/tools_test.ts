@@ -1,4 +1,4 @@
-/** The tools as clients see them: exactly the contract, within what hosts accept. */
+/** The tools for clients: exactly the contract, within the limits of hosts. */
 import { assert, assertEquals } from "@std/assert";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import type { JsonSchema } from "../../../shared/connector/schema.ts";
@@ -11,7 +11,7 @@ async function listTools(era: (typeof ERA_NAMES)[number]): Promise<Json[]> {
   return (await messageOf(await startConnector().post(body, { headers }))).result.tools;
 }
 
-/** Every schema in a schema, itself included. */
+/** Every schema in a schema, including itself. */
 function schemasIn(schema: JsonSchema): JsonSchema[] {
   const below = [...Object.values(schema.properties ?? {}), ...(schema.items ? [schema.items] : [])];
   return [schema, ...below.flatMap(schemasIn)];
@@ -74,7 +74,8 @@ Deno.test("tools/list with the instructions fits in 5,000 tokens, and each tool 
 });
 
 Deno.test("tools/list uses no keyword that a widely used client rejects", async () => {
-  // Gemini, OpenAI's strict mode and Claude accept these in common; Gemini wants objects with properties, and text choices.
+  // The common subset of Gemini, OpenAI's strict mode and Claude; Gemini requires objects with properties, and text
+  // choices.
   const ACCEPTED = ["type", "enum", "description", "properties", "items", "required"];
   for (const { name, description, inputSchema } of await listTools("2026-07-28")) {
     assertEquals(description.length <= 200, true, name);

@@ -95,7 +95,7 @@ Deno.test("Medium 4: open redirectors of known makers are refused, and VS Code's
   for (const redirect_uri of redirectors) {
     const refused = await harness.register({ client_name: "Tester", redirect_uris: [redirect_uri] });
     assertEquals([refused.status, (await refused.json()).error], [400, "invalid_redirect_uri"], redirect_uri);
-    // Nor for a client that registered it before it was known.
+    // A client that registered it before it was known is refused, too.
     const id = await registerClient(harness);
     await database.query("update oauth.clients set redirect_uris = array[$2] where client_id = $1", [id, redirect_uri]);
     for (const visitor of [null, person]) {

@@ -1,4 +1,4 @@
-/** A client and a person of three plans, and requests for authorization by them. */
+/** A client, a person with three plans, and their authorization requests. */
 import { assertEquals } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
 import {
@@ -17,7 +17,7 @@ export const person = await createPerson(database, "authorize@example.com", ["fr
 export const harness = createHarness(over(database));
 export const clientId = await registerClient(harness);
 
-/** Answers a request, after checking what must hold for every page and redirect. */
+/** Answers a request, after checking the common rules of every page and redirect. */
 export async function ask(more: Fields = {}, visitor: Person | null = person) {
   const response = await harness.get(authorizationQuery(clientId, more), visitor);
   const text = await response.text();

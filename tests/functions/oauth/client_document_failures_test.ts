@@ -1,9 +1,9 @@
-/** Invalid or unreachable metadata documents: the page, the stored state, and which clients may use a stale one. */
+/** Invalid or unreachable metadata documents: the page, the stored state, and the clients that may use a stale one. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import type { GuardedAnswer } from "../../../shared/net/guarded_fetch.ts";
 import { CALLBACK, connectApp, createClient, database, failed, person, published } from "./client_documents.ts";
 
-/** Bad documents that may be published or found, and how each is described. */
+/** Bad documents, with the description of each. */
 const BAD: Record<string, GuardedAnswer> = {
   "a redirect": { ...failed(302), headers: new Headers({ location: "http://169.254.169.254/" }) } as GuardedAnswer,
   "nothing": failed(404),

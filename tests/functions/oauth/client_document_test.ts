@@ -1,5 +1,5 @@
 /**
- * Clients identified by the URL of their metadata: fetched once, cached as long as their owner says, and named by the
+ * Clients identified by the URL of their metadata: fetched once, cached as long as their owner allows, and named by the
  * host that vouches for them.
  */
 import { assertEquals, assertStringIncludes } from "@std/assert";

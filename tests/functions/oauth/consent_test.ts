@@ -36,7 +36,7 @@ async function start(request: Fields = {}) {
 
 const textOf = (html: string) => html.replaceAll(/<[^>]+>/g, "").replaceAll(/\s+/g, " ");
 
-/** Asserts that the response is no redirect and names this reason. */
+/** Asserts that the response is not a redirect and names this reason. */
 async function assertPage(response: Response, status: number, words: string) {
   assertEquals([response.status, response.headers.get("location")], [status, null]);
   assertEquals(response.headers.get("cache-control"), "no-store");

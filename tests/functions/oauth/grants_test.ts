@@ -1,4 +1,4 @@
-/** The limit of a person's connections in an organization, and which one is ended. */
+/** The limit of a person's connections in an organization, and the connection that it ends. */
 import { assertEquals } from "@std/assert";
 import { hashToken } from "../../../shared/oauth/tokens.ts";
 import { openDatabase } from "../../_support/database.ts";
@@ -22,7 +22,7 @@ Deno.test("the twenty-first connection ends the one idle longest, and the audit 
     harness.later(1);
     connections.push(await connect(harness, { clientId, person, organizationId: team }));
   }
-  // The oldest is used again, so that the second oldest has been idle longest.
+  // The oldest is used again, so the second oldest has been idle longest.
   harness.later(1);
   const [oldest, second, third] = connections as [typeof theirs, typeof theirs, typeof theirs];
   const use = { token_hash: hashToken(oldest.access_token), at: harness.clock.now };

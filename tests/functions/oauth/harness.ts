@@ -27,12 +27,15 @@ export type Json = any;
 
 export type Harness = ReturnType<typeof createHarness>;
 
-/** `calls` receives the name of every answered database call. @param config overrides. */
+/** `calls` receives the name of every answered database call. @param config overrides */
 export function createHarness(database: Database, config: Partial<Config> = {}) {
   const calls: string[] = [];
   const log: string[] = [];
   const clock = { now: START };
-  /** `users`: what it reports about a person besides id and address. It never refreshes a session, and counts lookups. */
+  /**
+   * `users`: the provider's report about a person besides id and address. It never refreshes a session, and counts
+   * lookups.
+   */
   const identityProvider = { isDown: false, users: new Map<string, Record<string, unknown>>(), refreshes: 0 };
   const fetched: GuardedRequest[] = [];
   const publish = {
@@ -119,7 +122,7 @@ export function createHarness(database: Database, config: Partial<Config> = {}) 
   };
 }
 
-/** A test's database as the functions see it. */
+/** A test's database in the functions' form. */
 export const over = (database: TestDatabase): Database => ({
   call: (name, args) => database.asService(name, args),
 });
@@ -148,8 +151,8 @@ export async function createPerson(
 }
 
 /**
- * A session cookie in the format of the identity provider's client library, valid in real time. @param method how the
- * person signed in.
+ * A session cookie in the format of the identity provider's client library, valid in real time. @param method the
+ * sign-in method
  */
 export function sessionOf({ id, email }: Person, method = "otp"): string {
   const claims = { sub: id, email, amr: [{ method, timestamp: 0 }] };

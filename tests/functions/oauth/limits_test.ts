@@ -1,4 +1,4 @@
-/** Rate limits of each endpoint: their keys, and who is exempt. */
+/** Rate limits of each endpoint: their keys and exceptions. */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
 import {
@@ -168,7 +168,7 @@ Deno.test("a hundred and fifty refused token requests per five minutes and calle
   assertEquals((await form("token", refreshFields(clientId, tokens.refresh_token))).status, 200);
   assertEquals((await form("token", refreshFields(clientId, tokens.refresh_token))).status, 200);
   assertEquals((await form("revoke", { client_id: clientId, token: tokens.refresh_token })).status, 200);
-  // A dead token of a formerly connected client: it must learn that it has to sign in again.
+  // A dead token of a formerly connected client, which must learn that it has to sign in again.
   const dead = await form("token", refreshFields(clientId, tokens.refresh_token));
   assertEquals((await dead.json()).error, "invalid_grant");
 });

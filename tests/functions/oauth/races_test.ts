@@ -1,4 +1,4 @@
-/** Concurrent requests in the database, which only a real server can show: PGlite has one session. */
+/** Concurrent requests in the database, which only a real server can test, because PGlite has one session. */
 import { assertEquals } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
 import {

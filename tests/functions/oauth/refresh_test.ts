@@ -81,7 +81,7 @@ Deno.test("processes that share a login and retry in turn for a minute stay conn
     harness.later(5);
     assertEquals((await refresh(tokens.refresh_token)).body.refresh_token, second.refresh_token);
   }
-  // An hour later it is the successor's turn, for all of them.
+  // An hour later all of them need the successor.
   harness.later(3_600);
   const { body: third } = await refresh(second.refresh_token);
   assertEquals((await refresh(second.refresh_token)).body.refresh_token, third.refresh_token);

@@ -1,4 +1,4 @@
-/** "Registration cannot be shut": slots for unauthorized clients, and which ones are freed for new clients. */
+/** "Registration cannot be shut": slots for unauthorized clients, and the clients that lose theirs to new ones. */
 import { assert, assertEquals } from "@std/assert";
 import type { RateLimits } from "../../../shared/config.ts";
 import { limitOf } from "../../../shared/http/quotas.ts";
@@ -56,8 +56,8 @@ async function flood(
   },
 ): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
-  // A hundred per transaction: one each would take as long again, and a single transaction would keep every version of
-  // a row that each updates.
+  // A hundred per transaction: single ones would take twice as long, and a single transaction would keep every version
+  // of the rows that each updates.
   for (let from = 1; from <= attempts; from += 100) {
     const rows = await database.asRole(
       "service_role",

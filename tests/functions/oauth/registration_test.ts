@@ -86,6 +86,6 @@ Deno.test("an endless body is read only up to the limit", async () => {
   const response = await harness.request("/api/oauth/register", { method: "POST", body: endless });
   assertEquals(response.status, 413);
   await response.body?.cancel();
-  // The first 64 KiB of any body are read before it is known which limit holds.
+  // The first 64 KiB of any body are read before the limit is known.
   assertEquals(sent <= 68 * 1024, true, `${sent} bytes`);
 });

@@ -70,7 +70,7 @@ Deno.test("webhook accepts the provider's own header names, and the event id may
   const webhook = createWebhook({ database });
   const signed = await webhook.send(EVENT, { secret: null, headers: { "x-razorpay-signature": await hexOf(SECRET) } });
   assertEquals(signed.status, 200);
-  // The alias gives no second chance for a wrong signature.
+  // The alias does not accept a wrong signature either.
   const both = { "x-payment-signature": "0".repeat(64), "x-razorpay-signature": await hexOf(SECRET) };
   assertEquals((await webhook.send(EVENT, { secret: null, headers: both })).status, 401);
   assertEquals(calls.length, 1);

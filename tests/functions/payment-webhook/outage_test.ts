@@ -24,7 +24,7 @@ const working: Answer = async (request) => {
 const refusing = (status: number, code: string): Answer => () =>
   Promise.resolve(Response.json({ code, message: "no", details: null, hint: null }, { status }));
 
-/** A gateway in a bad moment: well-formed, with status 200, and no answer of ours. */
+/** A faulty gateway: well-formed answers with status 200 that our functions never give. */
 const lying = (answer: unknown): Answer => () => Promise.resolve(Response.json(answer));
 
 /** The database API on a port that survives its restarts. */

@@ -62,7 +62,7 @@ const pdf: Record<string, Run> = {
   "typeOf()": (text) => [typeOf, isMail, isArchive, isWinmail].map((is) => is(bytes(text))),
 };
 
-/** A page with one font, whose table and contents are these. */
+/** A page with one font, with this table and these contents. */
 const paged = (content: string, table = "") =>
   readPdf(bytes(
     "%PDF-1.7 1 0 obj<</Pages 2 0 R>>endobj 2 0 obj<</Contents 3 0 R/Resources<</Font<</F 4 0 R>>>>>>endobj 4 0 obj" +

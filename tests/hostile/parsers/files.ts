@@ -274,7 +274,7 @@ const CELLS = [
   "many lost letters",
 ];
 
-/** Of the longest file that is uploaded, the shapes that cost most; a call's length is tried with all. */
+/** For the longest uploaded file, the costliest shapes; the length of a call is tried with all. */
 const UPLOADED = [
   ...["stray quotation marks", "an endless quoted cell", "short cells", "days", "unclosed XML", "many attributes"],
   ...["entities", "lone surrogates", "lost letters"],

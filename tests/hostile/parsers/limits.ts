@@ -8,7 +8,7 @@ export interface Parser extends Limits {
   shapes?: readonly string[];
 }
 
-/** All headers of a request together, on the servers that we know. */
+/** All headers of a request together, on the known servers. */
 export const HEADER = 16_384;
 /** The most that our functions read of a form. */
 export const FORM = 16_384;
@@ -25,7 +25,7 @@ export const SECRETS = ["a secret that is long enough for this test"];
 export const bytes = (text: string) => new TextEncoder().encode(text);
 export const pieces = (text: string, length: number) =>
   Array.from({ length: Math.ceil(text.length / length) }, (_, i) => text.slice(i * length, (i + 1) * length));
-/** Repeats this for every piece of a text, such as the cells of a file. */
+/** Applies this to every piece of a text, such as the cells of a file. */
 export const each = (length: number, run: Run): Run => (text) => pieces(text, length).forEach(run);
 export const headers = (name: string, text: string) => new Headers({ [name]: text.replace(/[^\t\x20-\x7e]/g, "?") });
 

@@ -136,11 +136,11 @@ export const forms: Record<string, Run> = {
     ),
 };
 
-/** A form that takes a file, which these texts are the body or the content type of. */
+/** A form that takes a file, with these texts as its body or content type. */
 const fileForm = async (body: string, type = "multipart/form-data; boundary=x") => {
   const raw = new Request(SITE, { method: "POST", body });
   const c = { req: { raw, header: (name: string) => name === "content-type" ? type : undefined } } as AppContext;
-  // Of most texts it says that they are no form.
+  // It rejects most texts as not a form.
   return isFileForm(c) &&
     await readFileForm(c, { maxBytes: CSV, maxFiles: 20, maxFileBytes: CSV }).catch(() => undefined);
 };

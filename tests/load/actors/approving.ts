@@ -1,4 +1,4 @@
-/** The owner's or the manager's assistant answers a proposal of a member, sometimes both at once. */
+/** The owner's or the manager's assistant answers a member's proposal, sometimes both at once. */
 import type { Client, Json } from "../model/client.ts";
 import type { Proposals } from "../model/proposals.ts";
 

@@ -5,7 +5,7 @@ import type { Proposals } from "../model/proposals.ts";
 import { needsApproval } from "../world/seed.ts";
 
 const MOST = 3;
-/** Of an organization; who answers is shown the newest twenty. */
+/** The bills of an organization; approvers see the newest twenty. */
 const MOST_PENDING = 10;
 const DAY_MS = 86_400_000;
 const day = (ahead: number) => new Date(Date.now() + ahead * DAY_MS).toISOString().slice(0, 10);

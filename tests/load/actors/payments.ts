@@ -9,7 +9,7 @@ const padded = (number: number) => String(number).padStart(8, "0");
 export class PaymentProvider {
   /** Customers whose event was acknowledged. */
   readonly paid = new Set<number>();
-  /** Bodies that are not acknowledged yet: the provider tries again. */
+  /** Bodies that are not acknowledged yet, which the provider sends again. */
   #waiting: { customer: number; body: string }[] = [];
   #next = 0;
 
@@ -31,7 +31,7 @@ export class PaymentProvider {
     if (customer % 5 === 0) await this.#send(delivery);
   }
 
-  /** Until nothing waits: the provider tries for a day. */
+  /** Until no event waits: the provider retries for a day. */
   async finish(): Promise<void> {
     for (let tries = 0; this.#waiting.length > 0 && tries < 500; tries++) await this.deliver();
   }
@@ -45,7 +45,7 @@ export class PaymentProvider {
       path: "/api/payment/webhook",
       headers: {
         "content-type": "application/json",
-        // A provider signs with the secret it was given last, some time after we were.
+        // A provider signs with its latest secret, which it gets some time after us.
         "x-payment-signature": createHmac("sha256", secret).update(body).digest("hex"),
       },
       body,

@@ -1,4 +1,4 @@
-/** The scheduler: both jobs, again and again, and new reminders that fall due while they run. */
+/** The scheduler: runs both jobs again and again, with new reminders that become due meanwhile. */
 import type { Traffic } from "../model/traffic.ts";
 import type { World } from "../world/world.ts";
 
@@ -8,7 +8,7 @@ const BILLS = 2;
 const JOB_MS = 65_000;
 
 export class Scheduler {
-  /** Names of bills whose owner must be mailed, once. */
+  /** Names of bills whose owner must get a mail, once. */
   readonly due: string[] = [];
   #waves = 0;
 
@@ -34,12 +34,12 @@ export class Scheduler {
     });
   }
 
-  /** Runs the job until everything due was mailed: leases of runs that died have to end first. */
+  /** Runs the job until all due reminders are mailed; leases of dead runs have to expire first. */
   async finish(isDone: () => boolean): Promise<void> {
     for (let tries = 0; !isDone() && tries < 6; tries++) {
       await this.run("reminders");
       if (isDone()) return;
-      // A lease lasts minutes, which the job's clock goes ahead.
+      // A lease lasts minutes, by which the job's clock moves ahead.
       const { port } = this.world.functions.instanceOf("cron-reminders");
       await (await fetch(`http://127.0.0.1:${port}/.load/clock?ms=${(tries + 1) * 5 * 60_000}`)).body?.cancel();
     }

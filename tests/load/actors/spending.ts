@@ -1,4 +1,4 @@
-/** People log, read, correct, delete and undo expenses. Each client keeps books of its own requests. */
+/** People log, read, correct, delete and undo expenses. Each client keeps its own copy of its writes. */
 import { amountOf, type Fact, minorOf, type Row, totals } from "../model/books.ts";
 import type { Client, Json } from "../model/client.ts";
 
@@ -7,12 +7,10 @@ const CURRENCIES = ["EUR", "EUR", "EUR", "USD"];
 const DAYS_BACK = 20;
 const DAY_MS = 86_400_000;
 const dayBefore = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
-/** So many changes are remembered, to be undone. */
+/** The number of remembered changes, for undo. */
 const CHANGES = 5;
 
-/**
- * Something bought abroad on each of these days, outside of anybody's books: the job fetches the days' rates for it.
- */
+/** A purchase abroad on each of these days, outside of anybody's books: the job fetches the days' rates for it. */
 export async function askForRates(client: Client): Promise<void> {
   const items = Array.from({ length: DAYS_BACK }, (_, index) => ({
     name: client.newName("ticket"),
@@ -63,9 +61,7 @@ export async function logExpenses(client: Client): Promise<void> {
   if (client.changes.length > CHANGES) client.changes.shift();
 }
 
-/**
- * The newest rows and all totals; now and then of the whole household, which must not contain other households' rows.
- */
+/** The newest rows and all totals; sometimes of the whole household, which must not contain other households' rows. */
 export async function listExpenses(client: Client): Promise<void> {
   if (client.chance.oneIn(4)) return void await client.ok("list_expenses", { limit: 20 });
   const envelope = await client.ok("list_expenses", { payee: client.payee, limit: 20 });
@@ -134,7 +130,7 @@ export async function deleteExpense(client: Client): Promise<void> {
   client.changes.splice(0, Infinity, ...client.changes.filter(({ names }) => !names.includes(name)));
 }
 
-/** Undoes a recent entry that nobody changed since; a repeated call changes nothing. */
+/** Undoes a recent entry without later changes; a repeated call changes nothing. */
 export async function undoChange(client: Client): Promise<void> {
   const change = client.changes.pop();
   if (!change) return await logExpenses(client);

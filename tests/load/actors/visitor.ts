@@ -1,6 +1,6 @@
 /**
  * A new person, from the login page to the books: signs in by mail, connects an app through the consent page, uploads a
- * statement through the link that the assistant got, and finds it in the books.
+ * statement through the assistant's link, and finds it in the books.
  */
 import { findForm } from "../../../local/form_browser.ts";
 import { connect } from "../../../local/demo/client.ts";
@@ -58,7 +58,7 @@ export class Visitors {
       const account = await browser.open("/account");
       await browser.submit(account, findForm(account, ({ action }) => action.pathname === "/logout"));
     } catch (thrown) {
-      // HTTP says it by a status, JSON-RPC by a code.
+      // HTTP signals it by a status, JSON-RPC by a code.
       const isShed = /\b(31)?503\b/.test(String(thrown));
       if (!this.traffic.isExcused(startedAt, { isShed })) {
         this.traffic.problem(`visitor ${number} failed at ${step}: ${thrown}`);

@@ -1,4 +1,4 @@
-/** The database against the books of every client: lost, changed, unknown, doubled and half-written rows. */
+/** Compares the database with every client's own books: lost, changed, unknown, doubled and half-written rows. */
 import type { SqlDatabase } from "../../../local/database/sql.ts";
 import type { Row } from "../model/books.ts";
 import type { Client } from "../model/client.ts";
@@ -16,7 +16,7 @@ const BILLS = `
     and p.deleted_at is null
   where e.kind = 'bill' and e.deleted_at is null and e.organization_id like 'org\\_load%' group by e.id, e.payee, e.name`;
 
-/** @returns the faults. Requires that nobody writes. */
+/** @returns the faults. Requires that nobody writes */
 export async function checkBooks(admin: SqlDatabase, clients: readonly Client[]): Promise<string[]> {
   const rows = Map.groupBy(await admin.query<Row & { payee: string }>(EXPENSES), ({ payee }) => payee);
   const bills = Map.groupBy(await admin.query<BillRow>(BILLS), ({ payee }) => payee);

@@ -7,18 +7,18 @@ import { findBinaries } from "../../_support/server.ts";
 import { CANARY } from "../world/secrets.ts";
 import type { World } from "../world/world.ts";
 
-/** A word as it is, in hexadecimal, and in base64 at each offset. */
+/** A word in plain form, in hexadecimal, and in base64 at each offset. */
 export const shapesOf = (word: string): string[] => [
   word,
   Buffer.from(word).toString("hex"),
-  // The letters at both ends also depend on the neighbouring bytes.
+  // The characters at both ends also depend on the neighboring bytes.
   ...[0, 1, 2].map((offset) => btoa("x".repeat(offset) + word).slice(offset === 0 ? 0 : offset + 1, -4)),
 ];
 
-/** Longer than anything that is searched for: so much of a piece is looked at once more with the next one. */
+/** Longer than any searched text: the end of a piece is searched again with the next one. */
 const OVERLAP = 256;
 
-/** @param tokens all that were issued. @returns where something was found. */
+/** @param tokens all issued ones @returns the places where something was found */
 export async function searchCanaries(world: World, tokens: readonly string[]): Promise<string[]> {
   const secrets = shapesOf(CANARY);
   const issued = new Set(tokens);
@@ -26,7 +26,7 @@ export async function searchCanaries(world: World, tokens: readonly string[]): P
   const search = async (place: string, bytes: ReadableStream<Uint8Array>, { isLog = false } = {}) => {
     for await (const text of pieces(bytes)) {
       for (const shape of secrets) if (text.includes(shape)) problems.add(`a secret is in ${place}, as ${shape}`);
-      // Tokens are long and random: one search for what all of them begin with finds them fast.
+      // Tokens are long and random, so one search for their common prefix finds them fast.
       for (const [found] of text.matchAll(/exp_[ar]t_[\w-]{43}/g)) {
         if (issued.has(found)) problems.add(`a token is in ${place}`);
       }
@@ -38,7 +38,7 @@ export async function searchCanaries(world: World, tokens: readonly string[]): P
   await searchDump(world, search);
   await world.admin.exec("checkpoint");
   for await (const path of filesBelow(world.cluster.folder)) {
-    // Some go while the server works.
+    // Some files disappear while the server works.
     const file = await Deno.open(path).catch(() => undefined);
     if (file) await search(path, file.readable);
   }
@@ -46,8 +46,8 @@ export async function searchCanaries(world: World, tokens: readonly string[]): P
 }
 
 /**
- * The dump of a long run exceeds the maximum length of a string. Bytes become letters one by one, since the searched
- * texts are ASCII.
+ * The dump of a long run exceeds the maximum length of a string. Bytes become characters one by one, because the
+ * searched texts are ASCII.
  */
 async function* pieces(bytes: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   let before = "";

@@ -31,7 +31,7 @@ const CONTRADICTIONS: Record<string, string> = {
     select deadlocks from pg_stat_database where datname = current_database() and deadlocks > 0`,
 };
 
-/** @returns the violations, by invariant. */
+/** @returns the violations, by invariant */
 export async function checkInvariants(admin: SqlDatabase): Promise<string[]> {
   const problems: string[] = [];
   for (const [what, query] of Object.entries(CONTRADICTIONS)) {

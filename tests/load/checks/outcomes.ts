@@ -1,5 +1,5 @@
 /**
- * Checks promises to people and other services: mails once, proposals decided once, payments taken, files published.
+ * Checks promises to people and other services: mails once, proposals decided once, payments applied, files published.
  */
 import type { SqlDatabase } from "../../../local/database/sql.ts";
 import type { PaymentProvider } from "../actors/payments.ts";
@@ -12,7 +12,7 @@ import type { Outside } from "../world/outside.ts";
 import { CREDENTIAL, PROVIDER } from "../world/seed.ts";
 import type { World } from "../world/world.ts";
 
-/** How often each due bill is named in the mails that were delivered. */
+/** The number of delivered mails that name each due bill. */
 export function remindersIn({ delivered }: Outside): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { text } of delivered) {
@@ -72,7 +72,7 @@ export async function checkPayments(admin: SqlDatabase, { paid }: PaymentProvide
   ];
 }
 
-/** Amounts that providers name: the month that is over, once for each link, as the provider said. */
+/** Amounts that providers report: the past month, once for each link, with the provider's amount. */
 export async function checkStatements({ admin }: World): Promise<string[]> {
   const rows = await admin.query<{ id: string; month: string; amount: number; count: number }>(
     `select l.id, to_char(s.period, 'YYYY-MM') as month, max(s.amount_minor)::int as amount, count(s.id)::int as count

@@ -1,6 +1,6 @@
 /**
- * The clock of the reminders goes over the change of summer time, in steps and with one jump back, while owners in
- * several zones have a bill due each day: each is reminded once, on the day of their own calendar.
+ * The reminder clock crosses the change of daylight saving time, in steps and with one jump back, while owners in
+ * several zones have a bill due each day: each gets one reminder, on the day of their own calendar.
  */
 import { localDay } from "../../e2e/year/days.ts";
 import type { Traffic } from "../model/traffic.ts";
@@ -25,7 +25,7 @@ function* instants(): Generator<number> {
   for (let at = change + 3 * HOUR_MS; at < Date.parse(DUE[0]!); at += 3 * HOUR_MS) yield at;
 }
 
-/** @returns the reminders sent twice, never, or on a wrong day. Time does not go back afterwards. */
+/** @returns the reminders sent twice, never, or on a wrong day. Time does not go back afterwards */
 export async function checkSummerTime(world: World, traffic: Traffic): Promise<string[]> {
   for (const [zone, timezone] of ZONES.entries()) {
     for (const [day, due] of DUE.entries()) await world.admin.query(OWNER, [zone, day, timezone, due]);

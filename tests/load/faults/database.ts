@@ -1,4 +1,4 @@
-/** PostgreSQL and its connections: restarted, killed, its sessions ended, its connections cut in the middle. */
+/** PostgreSQL and its connections: restarted, killed, sessions ended, connections cut in the middle. */
 import { type Fault, pause } from "./fault.ts";
 
 const TIMES = 6;

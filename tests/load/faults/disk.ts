@@ -15,12 +15,12 @@ export const DISK: Fault[] = [{
     if (!ballast) await limitFiles(world);
     await pause(LASTS_MS);
     await ballast?.remove();
-    // Without room for its log it ends by itself; the operator who made room starts it again.
+    // Without space for its log it ends by itself; the operator who freed space starts it again.
     await world.cluster.restart("crash");
   },
 }];
 
-/** Files may not grow, until the server is started anew: new segments of the log can't be written. */
+/** Files may not grow until the server restarts, so it cannot write new segments of the log. */
 async function limitFiles({ cluster }: World): Promise<void> {
   const pids = [cluster.pid()];
   for (const { name } of Deno.readDirSync("/proc")) {

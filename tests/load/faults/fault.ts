@@ -3,21 +3,21 @@ import type { Load } from "../load.ts";
 
 export interface Fault {
   name: string;
-  /** Must go unnoticed: no request fails because of the fault. */
+  /** No request may fail because of the fault. */
   isUnnoticed?: boolean;
-  /** Breaks what one server doesn't have: functions apart from each other, and PostgREST. */
+  /** Breaks a part that one server doesn't have: separate functions, or PostgREST. */
   isOfPlatform?: boolean;
-  /** Breaks it and mends it. */
+  /** Breaks it and repairs it. */
   act(load: Load): Promise<void>;
 }
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** As many as the stand-in has connections, so that none of them is a dead one. */
+/** As many calls as the stand-in has connections, so that none of them is dead. */
 const GOOD_IN_A_ROW = 12;
 const LONGEST_MS = 60_000;
 
-/** Until the functions reach the database again. @throws when they do not within a minute. */
+/** Waits until the functions reach the database again. @throws when they do not within a minute */
 export async function untilWell({ world }: Load): Promise<void> {
   const until = performance.now() + LONGEST_MS;
   let goodInARow = 0;

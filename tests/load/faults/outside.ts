@@ -1,11 +1,11 @@
-/** Other people's services fail; only dependent work may wait, and nothing is done twice. */
+/** Third-party services fail; only dependent work may wait, and no work is done twice. */
 import { MOODS, type Party } from "../world/outside.ts";
 import { type Fault, pause } from "./fault.ts";
 
 const LASTS_MS = 2_500;
 const PARTIES: Party[] = ["mail", "rates", "providers"];
 
-/** All three at once, each in the same mood. */
+/** All three at once, in the same failure mode. */
 export const OUTSIDE: Fault[] = MOODS.filter((mood) => mood !== "well").map((mood) => ({
   name: `mail, rates and bill providers are ${mood}`,
   isUnnoticed: true,

@@ -1,6 +1,4 @@
-/**
- * Each secret of the functions is rotated as docs/operations.md says: the new one in front, later without the old one.
- */
+/** Each secret of the functions is rotated as in docs/running.md: the new one in front, later without the old one. */
 import { newKey, newSecret } from "../world/secrets.ts";
 import { type Fault, pause } from "./fault.ts";
 

@@ -1,7 +1,6 @@
 /**
  * An upgrade while people work: first the schema, then the functions, one after the other, with both versions answering
- * in between. The version to come is today's with a planted migration (tests/upgrade/planted), until there is a
- * release.
+ * in between. The new version is the current one with a planted migration (tests/upgrade/planted).
  */
 import { applyMigrations, readMigrations } from "../../../local/database/migrations.ts";
 import { postgresDatabase } from "../../../local/database/postgres.ts";

@@ -32,7 +32,7 @@ export async function callAs(
   });
 }
 
-/** One call after the other from each person, all at once; those that were written, in no order. */
+/** A sequence of calls from each person, all people at once; those that were written, in no order. */
 export async function writeAtOnce(
   database: TestDatabase,
   people: readonly Person[],
@@ -69,7 +69,7 @@ interface Seen {
 
 const RECENT = 12;
 
-/** Mostly about the newest, so that they get in one another's way. */
+/** Mostly about the newest records, so that they conflict. */
 function choose(seen: Seen, { chance, person }: { chance: Chance; person: Person }): { tool: string; args: Json } {
   const recent = (ids: string[]) => ids.length > 0 ? chance.pick(ids.slice(-RECENT)) : undefined;
   const amount = amountOf(chance.int(100, 90_000));

@@ -53,10 +53,10 @@ export class Memory {
   }
 }
 
-/** Heaps grow while caches fill: the shorter a run, the more of that is left in its second half. */
+/** Heaps grow while caches fill: the shorter a run, the more of that remains in its second half. */
 const growthAllowed = (minutes: number) => 1 + 12 / minutes;
 
-/** @returns what grows without an end. */
+/** @returns the processes that grow without an end */
 export const memoryProblems = (slopes: ReturnType<Memory["slopes"]>, seconds: number): string[] =>
   slopes.filter(({ name, perMinute }) => name.endsWith(" heap") && perMinute > growthAllowed(seconds / 60)).map((
     { name, perMinute },

@@ -1,13 +1,13 @@
 /**
- * Records stalls of seconds and their causes: statements of the service, autovacuum, and times when this process got no
- * CPU. A run that fails once in two hours leaves no other evidence.
+ * Records stalls of seconds and their causes: statements of the service, autovacuum, and times in which this process
+ * got no CPU. A rare failure in two hours leaves no other evidence.
  */
 import { postgresDatabase } from "../../../local/database/postgres.ts";
 import type { World } from "../world/world.ts";
 
 const EVERY_MS = 250;
 const LONG_MS = 2_000;
-/** The newest are kept: a run ends with what failed. */
+/** The newest are kept, because a run ends with its failure. */
 const MOST = 100;
 
 const LONG = `
@@ -23,13 +23,13 @@ interface Statement {
   ms: number;
   waits: string;
   blockers: string;
-  /** Of the session and when it began. */
+  /** The session and its start. */
   id: string;
   query: string;
 }
 
 export class Stalls {
-  /** By statement, as it was seen last. */
+  /** By statement, in its last observed state. */
   readonly #lines = new Map<string, string>();
   #isOver = false;
   readonly #watching: Promise<void>;
@@ -53,7 +53,7 @@ export class Stalls {
       await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
       const late = performance.now() - asked - EVERY_MS;
       if (late > LONG_MS) this.#note(`${asked}`, `this process stood still for ${Math.round(late)} ms`);
-      // Where PostgreSQL was ended on purpose, there is nothing to see.
+      // If PostgreSQL was ended on purpose, there is nothing to record.
       for (const { id, ms, waits, blockers, query } of await database.query<Statement>(LONG).catch(() => [])) {
         this.#note(id, `for ${ms} ms, waits for ${waits || "nothing"} of ${blockers}: ${query}`);
       }

@@ -11,14 +11,14 @@ export interface Row extends Fact {
   name: string;
 }
 
-/** What may be in the books under a name; null is nothing. Several while it is not known. */
+/** The possible rows under a name; null for none. Several while the state is unknown. */
 type Possible = (Fact | null)[];
 
 export class Books {
   #entries = new Map<string, Possible>();
-  /** Ids as the answers gave them. */
+  /** Ids from the answers. */
   readonly ids = new Map<string, string>();
-  /** Written by one call whose answer was lost: all of them are there, or none. */
+  /** Written by one call whose answer was lost: either all of them exist, or none. */
   #unsureTogether: string[][] = [];
 
   set(name: string, fact: Fact): void {
@@ -27,7 +27,7 @@ export class Books {
   remove(name: string): void {
     this.#entries.set(name, [null]);
   }
-  /** The change may or may not have happened: the earlier state, or this one. */
+  /** A change with an unknown outcome: the earlier state, or this one. */
   doubt(changes: ReadonlyMap<string, Fact | null>): void {
     for (const [name, fact] of changes) {
       this.#entries.set(name, [...this.#entries.get(name) ?? [null], fact]);
@@ -49,14 +49,13 @@ export class Books {
     return possible?.length === 1 ? possible[0] ?? undefined : undefined;
   }
 
-  /** Whether a row may be there. */
+  /** Whether a row may exist. */
   allows = ({ name, minor, currency }: Row): boolean =>
     this.#entries.get(name)?.some((fact) => fact?.minor === minor && fact.currency === currency) ?? false;
 
   /**
    * Compares with all stored rows.
-   * @returns the faults: lost, changed, unknown, doubled or half. Resolves uncertain
-   * changes.
+   * @returns the faults: lost, changed, unknown, doubled or half. Resolves uncertain changes
    */
   compare(rows: readonly Row[]): string[] {
     const problems: string[] = [];
@@ -85,7 +84,7 @@ export class Books {
 const told = (possible: Possible) =>
   possible.map((fact) => fact ? `${fact.minor} ${fact.currency}` : "absent").join(" or ");
 
-/** By currency, with two decimals, as `totals_by_currency` says it. */
+/** By currency, with two decimals, like `totals_by_currency`. */
 export function totals(rows: readonly Row[]): Record<string, string> {
   const sums: Record<string, number> = {};
   for (const { minor, currency } of rows) sums[currency] = (sums[currency] ?? 0) + minor;

@@ -7,7 +7,7 @@ import type { Traffic } from "./traffic.ts";
 // deno-lint-ignore no-explicit-any -- answers are inspected field by field
 export type Json = any;
 
-/** An envelope; or nothing is known, since no answer came. */
+/** An envelope; undefined after a lost answer. */
 export type Told = Json | undefined;
 
 /** A bill, and its known payments. */
@@ -17,24 +17,24 @@ export interface Bill {
   minor: number;
   /** Due next. */
   next: string;
-  /** Due dates that were paid, as the answers named them. */
+  /** Paid due dates, from the answers. */
   paid: string[];
-  /** A payment whose answer was lost: it may be one more. */
+  /** A payment whose answer was lost, so one more may exist. */
   isUnsure: boolean;
 }
 
-/** A payment may be half a year from its date, so nobody pays much further ahead. */
+/** A payment may be at most half a year from its date, so nobody pays much further ahead. */
 const PAID_AHEAD = 100;
 export const isPayable = ({ paid, isUnsure }: Bill): boolean => !isUnsure && paid.length < PAID_AHEAD;
 
 export class Client {
   readonly books = new Books();
   readonly bills: Bill[] = [];
-  /** Names of bills that may exist, since the answer was lost, or a proposal is waiting. */
+  /** Names of bills that may exist, because the answer was lost or a proposal is pending. */
   readonly possibleBills = new Set<string>();
-  /** The latest changes, to be undone: the names each wrote. */
+  /** The latest changes, for undo: the names that each wrote. */
   readonly changes: { id: string; names: string[] }[] = [];
-  /** One thing at a time, as an assistant does. */
+  /** One action at a time, like an assistant. */
   isBusy = false;
   #names = 0;
 
@@ -48,7 +48,7 @@ export class Client {
   get label(): string {
     return `${markOf(this.person.organization)}${String(this.person.place).padStart(2, "0")}`;
   }
-  /** A payee for the expenses of this client, by which it finds them. */
+  /** A payee for the expenses of this client, for finding them. */
   get payee(): string {
     return `${this.label}e`;
   }
@@ -56,7 +56,7 @@ export class Client {
 
   problem = (told: string): void => this.traffic.problem(`${this.label}: ${told}`);
 
-  /** @returns the envelope, also of an error; undefined when nothing is known of what happened. */
+  /** @returns the envelope, also of an error; undefined when the outcome is unknown */
   async call(tool: string, args: Record<string, unknown> = {}): Promise<Told> {
     const sentAt = performance.now();
     const reply = await this.traffic.send({
@@ -66,7 +66,7 @@ export class Client {
       organization: this.person.organization,
       headers: {
         "content-type": "application/json",
-        // Both kinds of answers there are.
+        // Both kinds of answers.
         accept: this.person.place % 2 ? "application/json, text/event-stream" : "application/json",
         "mcp-protocol-version": "2025-11-25",
         authorization: `Bearer ${this.tokens.access_token}`,
@@ -85,7 +85,7 @@ export class Client {
       return undefined;
     }
     const envelope = result.structuredContent;
-    // A failure inside says as little of a write as no answer.
+    // An internal failure says as little about a write as a missing answer.
     return envelope.error?.code === "internal" && this.traffic.isExcused(sentAt) ? undefined : envelope;
   }
 
@@ -100,7 +100,7 @@ export class Client {
     return envelope;
   }
 
-  /** Exchanges the refresh token; a lost answer is asked for again. @returns whether it has new tokens. */
+  /** Exchanges the refresh token; repeats the call after a lost answer. @returns whether it has new tokens */
   async refresh(): Promise<boolean> {
     for (let tries = 0; tries < 40; tries++) {
       const reply = await this.traffic.send({

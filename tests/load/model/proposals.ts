@@ -4,11 +4,11 @@ import type { Client, Json } from "./client.ts";
 export interface Proposal {
   id: string;
   organization: number;
-  /** Of the bill it adds. */
+  /** The name of the bill that it adds. */
   name: string;
-  /** As the answers say; `unknown` while one is missing. */
+  /** From the answers; `unknown` while one is missing. */
   state: "pending" | "approved" | "refused" | "unknown";
-  /** Somebody has answered, or is about to. */
+  /** Somebody has answered it, or is about to. */
   isBeingDecided?: boolean;
 }
 
@@ -20,7 +20,7 @@ export class Proposals {
   add(client: Client, name: string, { proposal_id }: Json): void {
     this.all.push({ id: proposal_id, organization: client.person.organization, name, state: "pending" });
   }
-  /** Those that nobody has answered yet, the oldest first. */
+  /** Unanswered proposals, the oldest first. */
   pending = (organization: number): Proposal[] =>
     this.all.filter((proposal) => proposal.organization === organization && proposal.state === "pending");
 }

@@ -1,6 +1,6 @@
 /**
- * Every request of a run goes through here: it is timed, its answer is searched for rows of other organizations, and a
- * failure counts unless something was broken on purpose at that moment.
+ * Every request of a run passes here: it is timed, its answer is searched for rows of other organizations, and a
+ * failure counts unless a fault was active at that moment.
  */
 import { Latencies } from "../measure/latency.ts";
 import type { Slug } from "../../../shared/routes.ts";
@@ -27,9 +27,9 @@ export interface Sent {
   method?: string;
   headers?: Record<string, string>;
   body?: string;
-  /** For what may take longer than a call of the database. */
+  /** For requests that may take longer than a database call. */
   deadlineMs?: number;
-  /** Whose answer it is; marks of all others are foreign. */
+  /** The owner of the answer; all other marks are foreign. */
   organization?: number;
 }
 
@@ -38,13 +38,13 @@ export class Traffic {
   readonly problems: string[] = [];
   /** Every token that was issued to a client. */
   readonly issued: string[] = [];
-  /** Answers by kind and status, and what ended without one. */
+  /** Answers by kind and status, and requests without one. */
   readonly outcomes = new Map<string, number>();
-  /** Shed by the service; not a failure in tests of overload. */
+  /** Shed by the service; not a failure in overload tests. */
   shed = 0;
   #brokenSince: number | undefined;
   #brokenUntil = -Infinity;
-  /** When all was asked that the machine holds: from, until. */
+  /** The time at full capacity: from, until. */
   #exceeded = [Infinity, -Infinity] as [number, number];
 
   constructor(private readonly functions: Functions) {}
@@ -53,7 +53,7 @@ export class Traffic {
     if (this.problems.length < 200) this.problems.push(told);
   }
 
-  /** From now on failures are expected. */
+  /** From now on, failures are expected. */
   break(): void {
     this.#brokenSince ??= performance.now();
   }
@@ -63,7 +63,7 @@ export class Traffic {
     this.#brokenUntil = performance.now();
   }
   /**
-   * From now on the load measures the machine's capacity: times say nothing about the later rate, and the service may
+   * From now on the load measures the machine's capacity: durations don't represent the later rate, and the service may
    * shed requests as in an overload.
    */
   exceed(): void {
@@ -82,7 +82,7 @@ export class Traffic {
       isShed && this.#wasExceeded(sentAt);
   }
 
-  /** @returns undefined when there was no answer, or one that only says that it failed. */
+  /** @returns undefined without an answer, or for one that only reports a failure */
   async send(sent: Sent): Promise<Reply | undefined> {
     const { kind, slug, path, method = "POST", headers, body, organization, deadlineMs = DEADLINE_MS } = sent;
     const sentAt = performance.now();
@@ -134,7 +134,7 @@ export class Traffic {
   }
 }
 
-/** Some words around a mark of another organization. */
+/** Some words around another organization's mark. */
 export function foreignMark(text: string, own: number): string | undefined {
   for (const match of text.matchAll(MARKS)) {
     if (Number(match[1]) !== own) return text.slice(Math.max(0, match.index - 60), match.index + 60);

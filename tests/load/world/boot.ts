@@ -1,7 +1,7 @@
 /**
- * Starts a function as tests/edge/boot.ts does, with what a load test needs of a running process: a clock that can
- * jump, the heap after a collection, a mail service on loopback, and the defects that prove that the checks see them
- * (`LOAD_PLANT`). The function itself is not changed.
+ * Starts a function as tests/edge/boot.ts does, with additions for a load test: a clock that can jump, the heap after a
+ * collection, a mail service on loopback, and planted defects that test the checks (`LOAD_PLANT`). The function itself
+ * is not changed.
  */
 
 const CONTROL = "/.load/";
@@ -33,7 +33,7 @@ globalThis.fetch = async (input: URL | RequestInfo, init?: RequestInit) => {
   return await send();
 };
 
-/** The planted leak's memory of every request. */
+/** The planted leak keeps every request in memory. */
 const kept: Uint8Array[] = [];
 const LEAK_BYTES = 512 * 1024;
 

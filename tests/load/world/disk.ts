@@ -1,15 +1,15 @@
-/** A small file system for a database's files, which can be filled without harm to anything else. */
+/** A small file system for a database's files, which can be filled without affecting others. */
 
 const FILE = "ballast";
 
 export interface Disk {
   dir: string;
-  /** Takes all the room that is left. */
+  /** Takes all remaining space. */
   fill(): Promise<{ remove(): Promise<void> }>;
   unmount(): Promise<void>;
 }
 
-/** @returns undefined where mounting is not allowed. */
+/** @returns undefined where mounting is not allowed */
 export async function mountDisk(size: string): Promise<Disk | undefined> {
   const dir = await Deno.makeTempDir({ prefix: "expense-disk-" });
   if (!await isDone("mount", ["-t", "tmpfs", "-o", `size=${size},mode=0755`, "tmpfs", dir])) {
@@ -37,7 +37,7 @@ async function takeAll(path: string): Promise<void> {
     try {
       while (true) await file.write(bytes);
     } catch {
-      // No room for more of this size.
+      // No space for another file of this size.
     }
   }
   file.close();

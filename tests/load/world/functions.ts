@@ -1,6 +1,6 @@
 /**
- * The functions as the platform runs them: each instance in its own process, replaced when it ends. Several instances
- * of one function take turns.
+ * The functions as on the platform: each instance in its own process, replaced when it ends. Several instances of one
+ * function take turns.
  */
 import { start, type Started } from "../../../bench/measure/processes.ts";
 import { functionModule } from "../../../bench/hops/world.ts";
@@ -16,18 +16,18 @@ export interface Instance extends Started {
 }
 
 export interface Functions {
-  /** The instance whose turn it is. @throws when there is none at this moment. */
+  /** The instance whose turn it is. @throws when there is none at this moment */
   instanceOf(slug: Slug): Instance;
   all(): Instance[];
-  /** Ends one at once; the next one is up about a second later. */
+  /** Ends one at once; the next one is running about a second later. */
   kill(slug: Slug): Promise<void>;
   /** Starts one more, with additional environment variables, before the old ones end (`replace`) or beside them. */
   add(slug: Slug, options?: { env?: Record<string, string>; root?: URL; replace?: boolean }): Promise<void>;
-  /** All of them anew, one after the other, with an environment that may have changed. */
+  /** Restarts all, one after the other, with an environment that may have changed. */
   replaceAll(): Promise<void>;
 }
 
-/** @param environment read at each start. @param onLog what an instance writes. */
+/** @param environment read at each start @param onLog an instance's output */
 export async function startFunctions(
   { environment, onLog, slugs = SLUGS }: {
     environment: () => Record<string, string>;

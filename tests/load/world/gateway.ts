@@ -13,10 +13,10 @@ export interface Gateway {
 }
 
 const SLOW_MS = 1_500;
-/** Of the requests, while it is not fair; the others pass. */
+/** The fraction of failing requests; the others pass. */
 const SHARE = 0.5;
 
-/** A faulty gateway's answers with status 200, none of which our functions give. */
+/** A faulty gateway's answers with status 200, which our functions never give. */
 const LIES = ["null", "[]", "{}", `{"outcome":"ok"}`, "<html>Welcome to nginx!</html>", `{"outcome":"ok","result":`];
 
 export function openGateway(target: number): Gateway {
@@ -34,7 +34,7 @@ export function openGateway(target: number): Gateway {
       case "hanging":
         return await new Promise(() => {});
       case "lying":
-        // Half of the time the work is done before the lie.
+        // Half of the time, the work is done before the wrong answer.
         if (Math.random() < 0.5) await (await pass(request)).body?.cancel();
         return new Response(LIES[Math.floor(Math.random() * LIES.length)], {
           headers: { "content-type": "application/json" },
@@ -51,7 +51,7 @@ export function openGateway(target: number): Gateway {
   const gateway: Gateway = {
     port: server.addr.port,
     weather: "fair",
-    // Requests that hang would keep it open.
+    // Hanging requests would keep it open.
     close: async () => void await Promise.race([server.shutdown(), new Promise((resolve) => setTimeout(resolve, 300))]),
   };
   return gateway;

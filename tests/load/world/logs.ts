@@ -9,7 +9,7 @@ const INTERNAL = /"event":"(tool_failure|mcp_failure)"|"code":"internal"/;
 export interface Logs {
   path: string;
   take(from: string, text: string): void;
-  /** Lines that tell of a failure that nobody expects, newest last; at most a hundred. */
+  /** Lines about unexpected failures, newest last; at most a hundred. */
   failures: string[];
   /** The log entries of these requests, by id. */
   linesOf(requestIds: string[]): Promise<string[]>;

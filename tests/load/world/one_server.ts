@@ -1,4 +1,4 @@
-/** The service as docs/self-hosting.md runs it: one process on a PostgreSQL that local/database/server.sql prepared. */
+/** The service as in docs/self-hosting.md: one process on a PostgreSQL that local/database/server.sql prepared. */
 import { start, type Started } from "../../../bench/measure/processes.ts";
 import type { Cluster } from "../../_support/cluster.ts";
 import { findBinaries, startServer } from "../../_support/server.ts";
@@ -9,7 +9,7 @@ const BOOT = new URL("boot.ts", import.meta.url).pathname;
 const PRODUCTION = new URL("production.ts", import.meta.url).href;
 const PREPARE = new URL("../../../local/database/server.sql", import.meta.url).pathname;
 const PASSWORD = "password";
-/** The pause of the guide's unit. */
+/** The restart delay of the guide's unit. */
 const RESTART_PAUSE_MS = 2_000;
 /** All clients have one address. */
 const UNLIMITED = [
@@ -27,7 +27,7 @@ const UNLIMITED = [
 ];
 export const OUT_OF_REACH = JSON.stringify(Object.fromEntries(UNLIMITED.map((name) => [name, 1_000_000])));
 
-/** A server that is prepared as the guide says. */
+/** A server prepared by the guide's commands. */
 export async function startPreparedServer(
   { settings, dir }: { settings: Record<string, string>; dir?: string | undefined },
 ): Promise<Cluster> {
@@ -41,7 +41,7 @@ export async function startPreparedServer(
   return { ...server, urlOf, hasCron: false, version: binaries.version };
 }
 
-/** Every function is the same process, which starts anew when it is killed. */
+/** Every function is the same process, which restarts when it is killed. */
 export async function startOneServer(
   { environment, onLog }: { environment: () => Record<string, string>; onLog: (text: string) => void },
 ): Promise<Functions> {

@@ -1,6 +1,6 @@
 /**
- * Other services' servers in this process: the mail service with its API, the mail server of the identity provider,
- * sources of exchange rates, and bill providers. Each can be made to fail.
+ * Third-party servers in this process: the mail service with its API, the mail server of the identity provider, sources
+ * of exchange rates, and bill providers. Each can be made to fail.
  */
 import { createRatesFixture, ratesFixtureSources } from "../../_support/exchange_rates.ts";
 import { createProvidersFixture, providersFixtureBases } from "../../../local/fixtures/providers/app.ts";
@@ -8,7 +8,7 @@ import { type MailSink, startMailSink } from "../../../local/mail/smtp_sink.ts";
 import { mailService, type SentMail } from "../../functions/cron-reminders/harness.ts";
 
 /**
- * `slow` answers late; `lying` answers well-formed nonsense; `dropping` performs the request and hangs up before it
+ * `slow` answers late; `lying` returns well-formed nonsense; `dropping` performs the request and hangs up before it
  * answers.
  */
 export const MOODS = ["well", "down", "slow", "lying", "dropping"] as const;
@@ -33,7 +33,7 @@ export interface Outside {
 export async function openOutside(): Promise<Outside> {
   const mails = mailService();
   const known = new Set<string>();
-  // Reminders of one server, which sends a mail again with its Message-ID when it got no answer.
+  // Reminders of one server, which sends a mail again with its Message-ID after a lost answer.
   const inbox = await startMailSink((mail) => {
     const id = mail.headers["message-id"]!;
     if (mail.headers["list-unsubscribe"] && !known.has(id)) mails.delivered.push(mail);

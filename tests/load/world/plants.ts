@@ -5,7 +5,7 @@ export const PLANTS = ["lost write", "foreign row", "double mail", "leak", "logg
 export type Plant = typeof PLANTS[number];
 
 const SQL: Partial<Record<Plant, string>> = {
-  // Acknowledged with its id, and gone when the transaction commits.
+  // Acknowledged with its id, and lost when the transaction commits.
   "lost write": `
     create function app.planted_loss() returns trigger language plpgsql security definer set search_path = '' as $$
     begin
@@ -15,7 +15,7 @@ const SQL: Partial<Record<Plant, string>> = {
     end $$;
     create constraint trigger planted_loss after insert on app.expenses deferrable initially deferred
       for each row when (new.name like '%lunch %7') execute function app.planted_loss();`,
-  // Policies that forget whose books they are about, and a reader that relies on them.
+  // Policies without the owner's condition, and a reader that relies on them.
   "foreign row": `
     create policy "Planted" on app.expenses for select to authenticated using (true);
     create policy "Planted" on app.payments for select to authenticated using (true);`,

@@ -1,6 +1,7 @@
 /**
  * The rest of the platform in its own process: the identity provider of the embedded stack on a PostgreSQL server.
- * Prints its port. Arguments: the database's URL, the site, where the functions find the platform, and the mail port.
+ * Prints its port. Arguments: the database's URL, the site, the platform's address for the functions, and the mail
+ * port.
  */
 import { startDataService } from "../../../local/data_service/service.ts";
 import { createLog } from "../../../shared/log.ts";

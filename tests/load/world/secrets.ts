@@ -1,6 +1,6 @@
 /**
- * The secrets of one run, new each time. All of them contain `CANARY`, and only the functions' environment may contain
- * it; all output is searched for it afterwards.
+ * The secrets of one run, new each time. All of them contain `CANARY`, which only the functions' environment may
+ * contain; all output is searched for it afterwards.
  */
 import { Buffer } from "node:buffer";
 
@@ -13,14 +13,14 @@ export const newSecret = (name: string): string => `${name}-${CANARY}-${random(2
 /** 32 bytes, the first of which spell the canary. */
 export const newKey = (): string => Buffer.concat([Buffer.from(CANARY), random(32 - CANARY.length)]).toString("base64");
 
-/** Of the platform's identity provider: the same in its process and in the functions'. */
+/** The key of the platform's identity provider, the same in its process and in the functions'. */
 export const PLATFORM_KEYS = {
   jwtSecret: Deno.env.get("LOAD_JWT_SECRET") ?? newSecret("jwt"),
   publishableKey: "sb_publishable_load",
   secretKey: Deno.env.get("LOAD_SECRET_KEY") ?? `sb_secret_${CANARY}`,
 };
 
-/** The functions' own, newest first: rotating one puts a new one in front. */
+/** The functions' own secrets, newest first: rotating one puts a new one in front. */
 export interface Secrets {
   code: string[];
   cron: string[];

@@ -1,6 +1,6 @@
 /**
  * The users of a run: organizations with several people each, one registered app, and customers before their first
- * payment. All names in an organization contain its mark, so that a foreign row is recognizable.
+ * payment. All names in an organization contain its mark, so that foreign rows are recognizable.
  */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { SqlDatabase } from "../../../local/database/sql.ts";
@@ -23,7 +23,7 @@ export interface Tokens {
 
 export interface Person {
   organization: number;
-  /** 0 owns it, 1 manages, the others are members. */
+  /** 0 is the owner, 1 a manager, the others are members. */
   place: number;
   userId: string;
   email: string;
@@ -33,9 +33,9 @@ const padded = (number: number, length: number) => String(number).padStart(lengt
 export const organizationId = (number: number): string => `org_load${padded(number, 8)}`;
 /** In every text of an organization. */
 export const markOf = (organization: number): string => `Qm${padded(organization, 3)}x`;
-/** Every mark in a text: all are of the organization that asked, or a row is foreign. */
+/** Every mark in a text: a mark of another organization means a foreign row. */
 export const MARKS = /Qm(\d{3})x/g;
-/** In these, what members add as bills waits for approval. */
+/** Organizations in which members' new bills need approval. */
 export const needsApproval = (organization: number): boolean => organization % 4 === 0;
 
 export const people = ({ organizations, each }: { organizations: number; each: number }): Person[] =>
@@ -90,9 +90,7 @@ export async function addCustomers(admin: SqlDatabase, count: number): Promise<v
   await admin.query("insert into billing.billing_plans (provider_plan_id, plan) values ($1, 'pro')", [PLAN_ID]);
 }
 
-/**
- * A bill for each of the first organizations whose amounts come from a provider; the credential has the canary in it.
- */
+/** A bill for each of the first organizations with amounts from a provider; the credential contains the canary. */
 export async function addProviderLinks({ admin, secrets }: World, organizations: number): Promise<void> {
   for (let number = 0; number < organizations; number++) {
     const organization = organizationId(number);
@@ -121,7 +119,7 @@ export async function addProviderLinks({ admin, secrets }: World, organizations:
   }
 }
 
-/** Tokens by way of the token endpoint, from codes as the consent page issues them. */
+/** Tokens from the token endpoint, for codes in the consent page's form. */
 export async function connectApp({ functions, secrets, site }: World, person: Person): Promise<Tokens> {
   const verifier = randomBytes(32).toString("base64url");
   const code = await issueCode([secrets.code[0]!], {

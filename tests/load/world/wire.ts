@@ -2,7 +2,7 @@
 
 export interface Wire {
   port: number;
-  /** Cuts every connection at once, or all with a given chance, without a goodbye. */
+  /** Cuts every connection at once, or each with a given probability, without a close notice. */
   cut(chance?: number): number;
   close(): void;
 }

@@ -1,6 +1,6 @@
 /**
  * The whole service under load: PostgreSQL with the migrations, the stand-in for PostgREST, the identity provider, each
- * function in its own process, and other services' servers. Rate limits are off: the load comes from one address.
+ * function in its own process, and third-party servers. Rate limits are off, because the load comes from one address.
  */
 import { start, type Started, stopAll } from "../../../bench/measure/processes.ts";
 import { DURABLE, startStandIn } from "../../../bench/hops/world.ts";
@@ -21,7 +21,7 @@ import { type Site, startSite } from "./site.ts";
 import { OUT_OF_REACH, startOneServer, startPreparedServer } from "./one_server.ts";
 import { openWire, type Wire } from "./wire.ts";
 
-/** The books of months are written in minutes, and statistics have to keep up as they do in months. */
+/** Minutes write the books of months, and statistics have to keep up. */
 const GROWING = { autovacuum_naptime: "5s" };
 
 export interface World {
@@ -52,7 +52,7 @@ export interface World {
 
 export interface WorldOptions {
   isOneServer?: boolean;
-  /** Puts what can be cut, slowed and bent between the parts. */
+  /** Puts proxies between the parts that can cut, delay and alter traffic. */
   faults?: boolean;
   /** A defect to plant (plants.ts). */
   plant?: string | undefined;
@@ -142,7 +142,7 @@ export async function openWorld(
     return { ...world, functions };
   }
   await plantInDatabase(admin, plant);
-  // The identity provider names itself by the address that the functions know it by, which nobody compares.
+  // The identity provider uses the functions' address of it as its issuer, which nobody compares.
   const platform = await start(Deno.execPath(), [
     "run",
     "--quiet",

@@ -25,7 +25,7 @@ const write = (dates: DueDate[], facts: Partial<CalendarFacts> = {}, words = en.
     host: "expenses.example",
   });
 
-/** As the other parser reads it. */
+/** In the other parser's form. */
 function read(text: string) {
   const calendar = new ICAL.Component(ICAL.parse(text));
   const events = calendar.getAllSubcomponents("vevent");
@@ -116,7 +116,7 @@ Deno.test("names can't inject lines, properties or events, and round-trip unchan
   }
   const back = read(write([{ ...rent, name: "a;b,c\\d:e\\nf" }], { organization: "a;b,c\\d:e\\nf" }));
   assertEquals(back.events[0]!.summary, "Due: a;b,c\\d:e\\nf");
-  // The parser leaves texts of extensions as they are.
+  // The parser leaves texts of extensions unchanged.
   assertEquals(back.value("x-wr-calname"), "a\\;b\\,c\\\\d:e\\\\nf: bills");
 });
 

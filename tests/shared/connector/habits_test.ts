@@ -171,7 +171,7 @@ for (const [tool, sent, meant] of READ) {
   });
 }
 
-/** Two meanings, or none that a bookkeeper would guess. */
+/** Two meanings, or a meaning that no bookkeeper would guess. */
 const REFUSED: [tool: string, sent: Fields][] = [
   ["log_expenses", lunch({ amount: "-14.50" })],
   ["log_expenses", { items: [{ name: "Salary", amount: -2000 }, { name: "Bonus", amount: -100 }] }],

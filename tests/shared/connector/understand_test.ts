@@ -43,7 +43,7 @@ Deno.test("understand() reads amounts with a single meaning, and their currency 
   for (const amount of ["1,234", "$5", "-5", -5, 1e-7, 1e300, [], {}, true, "1".repeat(1000)]) {
     assertEquals(item({ amount }), false, String(amount));
   }
-  // A contradictory call is asked about.
+  // A contradictory call leads to a question.
   assertEquals(item({ amount: "5 EUR", currency: "USD" }), false);
 });
 
@@ -102,7 +102,7 @@ Deno.test("understand() accepts a value for a list, a list of one for a value, a
   });
   assertEquals(read(listBills, { categories: ["Food"] }), { category: "Food" });
   assertEquals(read(listBills, { categories: ["Food", "Travel"] }), false);
-  // Neither of two is dropped.
+  // Neither of the two is dropped.
   assertEquals(read(summarizeSpending, { category: "Food", categories: ["Travel"] }), false);
   assertEquals(read(summarizeSpending, { category: "Food", Category: "Travel" }), false);
   assertEquals(read(updateExpenses, { id: "exp_12345678", set: { name: "x" } }), {

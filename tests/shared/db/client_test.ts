@@ -9,7 +9,7 @@ import { fakeTimer } from "../../_support/fake_timer.ts";
 
 const refusal = (status: number, body: unknown) => () => Promise.resolve(Response.json(body, { status }));
 
-/** A database that gives these answers, one after the other. */
+/** A database that gives these answers, in order. */
 function databaseWith(...answers: (() => Promise<Response>)[]) {
   const calls: string[] = [];
   const database = createDatabase({

@@ -1,4 +1,4 @@
-/** Amounts of an e-invoice are facts only if lines, taxes and totals prove them. */
+/** Amounts of an e-invoice count as facts only if lines, taxes and totals prove them. */
 import { assertEquals } from "@std/assert";
 import { readXml } from "../../../shared/documents/invoice/read_xml.ts";
 import { SIMPLE } from "../../fixtures/documents/invoices.ts";

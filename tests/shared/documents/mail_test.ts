@@ -1,4 +1,4 @@
-/** What a mail has attached is read like files of their own; what mail programs add is not. */
+/** A mail's attachments are read like separate files; parts that mail programs add are not. */
 import { assertEquals } from "@std/assert";
 import { textOfHtml } from "../../../shared/documents/mail/html_text.ts";
 import { readXml } from "../../../shared/documents/invoice/read_xml.ts";

@@ -1,4 +1,4 @@
-/** PDFs that carry an e-invoice are read as it is alone; those that a viewer would run something of are refused. */
+/** A PDF with an e-invoice is read like the XML alone; one with active content is refused. */
 import { assertEquals } from "@std/assert";
 import { readXml } from "../../../shared/documents/invoice/read_xml.ts";
 import { readDocument } from "../../../shared/documents/read_document.ts";

@@ -59,7 +59,7 @@ function slowApp(limits: Partial<typeof LIMITS & { short: number; long: number }
     void Promise.resolve(answer).then(({ status }) => request.status = status);
     return request;
   };
-  /** Ends one after the other, in the order in which they began. */
+  /** Ends requests in the order in which they began. */
   const finish = async () => {
     for (let ended = 0; ended < running.length; ended++) {
       running[ended]!.end();
@@ -146,7 +146,7 @@ Deno.test("waiting for the rest of a long body takes no place", async () => {
   for (const { controller } of long) controller.enqueue(new Uint8Array(70_000).fill(97));
   await settled();
   assertEquals(await ask(), 200);
-  // Both places are taken meanwhile: they get theirs back all the same.
+  // Meanwhile both places are taken; they still get theirs back.
   const others = ["one", "two"].map((name) => send(name));
   await settled();
   assertEquals(running.length, 2);
@@ -168,7 +168,7 @@ Deno.test("with too many pending bodies, the sender with the most loses its olde
   const greedy = Array.from({ length: 5 }, () => post("/fast", from("192.0.2.3")));
   await settled();
   assertEquals(greedy.map(({ status }) => status), [503, 503, 503, 0, 0]);
-  // Proven ones come last, also with as many as anybody.
+  // Proven ones are evicted last, even if they have the most.
   const more = Array.from({ length: 4 }, (_, n) => post("/fast", from(`192.0.2.${10 + n}`)));
   await settled();
   assertEquals([proven.status, modest.status], [0, 503]);
@@ -194,7 +194,7 @@ Deno.test("a request frees its place while it waits for another service", async 
   app.use(admission({ frontDoorSecrets: [] }, { limits: { places: 1, unproven: 1, waiting: 0 }, timer }));
   const { promise, resolve } = Promise.withResolvers<void>();
   app.get("/provider", async (c) => {
-    // Both at once: the place is taken back when both are there.
+    // Both concurrently: the place is taken back when both have arrived.
     await Promise.all([outsidePlace(() => promise), outsidePlace(() => Promise.resolve())]);
     return c.text("answered");
   });

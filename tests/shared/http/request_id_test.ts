@@ -1,4 +1,4 @@
-/** Which incoming request ids are accepted, and that concurrent work keeps its own. */
+/** Accepted incoming request ids, and separate ids for concurrent work. */
 import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { createDatabase } from "../../../shared/db/client.ts";
 import { currentRequest, withRequest } from "../../../shared/http/current_request.ts";
@@ -45,7 +45,7 @@ Deno.test("two concurrent requests send their own ids to the database, and other
     await Promise.resolve();
     return await database.call("ping", {});
   };
-  // None, unless a request of another test goes on: Deno 2.1.4 lets its id reach what comes after.
+  // None, unless a request of another test continues: Deno 2.1.4 lets its id reach later work.
   const around = currentRequest()?.id ?? null;
   assertEquals(await Promise.all([withRequest({ id: "one" }, work), withRequest({ id: "two" }, work), work()]), [
     { id: "one" },

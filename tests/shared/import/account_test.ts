@@ -101,6 +101,6 @@ Deno.test("a transfer to the owner named in camt may be one between own accounts
   };
   assertEquals(mayBeOwn("Erika Muster"), [true]);
   assertEquals(mayBeOwn("Max Muster"), [undefined]);
-  // Of several owners, a row may be of any.
+  // With several owners, a row may belong to any.
   assertEquals(mayBeOwn("Erika Muster", "Max Muster"), [undefined, undefined]);
 });

@@ -1,6 +1,7 @@
 /**
- * Statements of invented banks: headers in any language of the word list or of no language, columns in any order, beside
- * columns of ids, times, codes and further days. Each is read to its own total and days, asked about, or refused.
+ * Statements of invented banks: headers in any language of the word list or of no language, columns in any order,
+ * beside columns of ids, times, codes and further days. Each is read with its correct total and days, questioned or
+ * refused.
  */
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
@@ -133,7 +134,7 @@ function write(made: Layout): string {
   return [shuffled.map(({ header }) => header).join(";"), ...made.isNewestFirst ? rows.toReversed() : rows].join("\n");
 }
 
-/** Compares the reading with the invented statement; a wrong total or day comes with its details. */
+/** Compares the reading with the invented statement; reports a wrong total or day with its details. */
 function judge(made: Layout): "right" | "asked" | "refused" | { wrong: unknown } {
   const read = readImport(write(made), {}, LATEST);
   if ("code" in read) {
@@ -145,7 +146,7 @@ function judge(made: Layout): "right" | "asked" | "refused" | { wrong: unknown }
   const sum = (cents: number[]) => cents.reduce((total, one) => total + one, 0);
   const out = -sum(made.cents.filter((cents) => cents < 0));
   const into = sum(made.cents.filter((cents) => cents > 0));
-  // Without signs, a list is one of expenses; credits may count as refunds.
+  // Without signs, a list is a list of expenses; credits may count as refunds.
   const right = made.how === "unsigned" ? [out + into] : [out, out - into];
   // A card that writes charges without a sign has no IBAN, counterparty or booking day.
   const isAccount = accountHints(write(made).split("\n", 1)[0]!.split(";"), [], {
@@ -154,7 +155,7 @@ function judge(made: Layout): "right" | "asked" | "refused" | { wrong: unknown }
     isMostlyOut: into > 0 && made.cents.filter((cents) => cents > 0).length * 2 >= made.cents.length,
   })
     .isAccount;
-  // A single sign that nothing explains is one of expenses.
+  // A single unexplained sign belongs to a list of expenses.
   if ((made.how === "charges" && isAccount) || out === 0) right.push(into, into - out);
   const total = Number(
     read.rows.reduce((units, row) => units + toUnits(row.amount) * (row.is_refund ? -1n : 1n), 0n) / 100n,

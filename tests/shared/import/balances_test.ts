@@ -62,10 +62,10 @@ Deno.test("a balance in each row is checked against all lines, in any order of d
   for (const csv of [table(ROWS), newestFirst]) assertEquals(proofOf(csv), ["100.00", "245.00", "proven"]);
   const mixed = [ROWS[1]!, ROWS[0]!, ROWS[3]!, ROWS[2]!];
   assertEquals(proofOf(table(mixed), { negative_is_expense: true }), ["100.00", "245.00", "proven"]);
-  // The bank says it once a day.
+  // The bank states it once a day.
   const daily = ["Pay,900,", "Rent,-700,300", "Umbuchung,-50,", "Tea,-5,245"];
   assertEquals(proofOf(table(daily)), ["100.00", "245.00", "proven"]);
-  // A row that only says it is no money that moved.
+  // A row with only a balance did not move money.
   assertEquals(proofOf(table(["Opening balance,100,100", ...ROWS])), ["100.00", "245.00", "proven"]);
   // One balance proves nothing; a card's balance may be a debt.
   assertEquals(proofOf(table(["Rent,-700,300", "Tea,-5,"]), { negative_is_expense: true }).at(-1), undefined);
@@ -76,7 +76,7 @@ Deno.test("a balance in each row is checked against all lines, in any order of d
 Deno.test("a missing row or a reversed sign is a difference", () => {
   const missing = table([ROWS[0]!, ...ROWS.slice(2)]);
   assertEquals(proofOf(missing, { negative_is_expense: true }).at(-1), { difference: "-700.00" });
-  // Answered the wrong way: what came in is taken for spent.
+  // Answered wrongly: incoming money counts as spent.
   assertEquals(typeof proofOf(table(ROWS), { negative_is_expense: false }).at(-1), "object");
   // Until the answer, it reports nothing.
   assertEquals(proofOf(missing), [undefined, undefined, undefined]);
@@ -136,7 +136,7 @@ Deno.test("a balance in every row proves exactly the present rows", () => {
       (all, at, isNewest) => {
         let balance = 1_000_000;
         const rows = all.map((value) => `2026-10-01,Shop,${money(value)},${money(balance += value)}`);
-        // A balance that comes back could be in another order of the same rows.
+        // A repeated balance could be in another order of the same rows.
         fc.pre(new Set([money(1_000_000), ...rows.map((row) => row.split(",")[3])]).size > rows.length);
         const write = (kept: string[]) =>
           `Date,Description,Amount,Balance\n${(isNewest ? kept.toReversed() : kept).join("\n")}`;

@@ -1,4 +1,4 @@
-/** Text of a file that is longer than a field holds ends with a whole character, whatever the format. */
+/** A file's text that is longer than a field ends with a whole character, in every format. */
 import { assert, assertEquals } from "@std/assert";
 import { readImport } from "../../../shared/import/read_import.ts";
 import { cut, shorten } from "../../../shared/import/shorten.ts";
@@ -6,7 +6,7 @@ import { cut, shorten } from "../../../shared/import/shorten.ts";
 const mt940 = (line: string, purpose: string) =>
   `:20:START\n:25:12345678/0001\n:28C:1/1\n:60F:C261101EUR100,00\n${line}\n:86:${purpose}\n:62F:C261102EUR90,00\n-`;
 
-/** A file of each format with a text in every place that holds one. */
+/** A file of each format with a long text in every place. */
 const FILES: Record<string, (text: string) => string> = {
   csv: (text) => `Date,Name,Note,Amount\n2026-11-02,${text},${text},-10.00\n`,
   "csv with a preamble": (text) => `Account: ${text}\n\nDate;Name;Amount\n2026-11-02;${text};-10.00\n`,

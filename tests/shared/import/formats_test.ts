@@ -1,4 +1,4 @@
-/** What real files of OFX, QIF, MT940 and camt do beside their rules, two cases for each kind. */
+/** Deviations of real OFX, QIF, MT940 and camt files from their rules, two cases for each kind. */
 import { assertEquals } from "@std/assert";
 import { decodeFile } from "../../../shared/import/decode_file.ts";
 import { readImport } from "../../../shared/import/read_import.ts";
@@ -64,7 +64,7 @@ Deno.test("OFX whose types all contradict their signs is read as a debt", () => 
     rows: ["2026-10-01 3 EUR Bank", "2026-10-02 8 EUR Bo"],
     left: ["income 900.00"],
   });
-  // One that agrees leaves the signs as they are.
+  // A matching balance leaves the signs unchanged.
   assertEquals(rowsOf(file(ofx("", [TEA, ["CREDIT", "20261002", "-10.00", "Shop"]]))).length, 2);
 });
 
@@ -126,7 +126,7 @@ Deno.test("QIF is read without a header, with unknown kinds of accounts, and wit
     assertEquals(rowsOf(head + record), expected, head);
   }
   assertEquals(rowsOf(`!Type:Bank\r${record.replaceAll("\n", "\r")}`), expected);
-  // Lists of memorized payments and of investments hold no spending.
+  // Lists of memorized payments and of investments contain no spending.
   const lists = "!Type:Memorized\nKC\nT-5\nPOld\n^\n!Type:Invst\nD13/10/2026\nNBuy\nYACME\nT100.00\n^\n";
   assertEquals(rowsOf(`${lists}!Type:Bank\n${record}`), expected);
 });
@@ -234,7 +234,7 @@ Deno.test("a collective camt entry is split into its parts in their currencies, 
     { amount: "60.00", side: "CRDT", name: "Deposit", more: "<RtrInf/>" },
   ];
   assertEquals(rowsOf(camt("100.00", netted)), ["2026-10-01 160 EUR Suit", "2026-10-01 -60 EUR Deposit"]);
-  // One part of many names nothing.
+  // One of many parts names nothing.
   assertEquals(rowsOf(camt("100.00", [{ name: "A" }, { name: "B" }], { text: "Sammler" })), [
     "2026-10-01 100 EUR Sammler",
   ]);

@@ -95,7 +95,7 @@ Deno.test("readImport() reads bank statements with a preamble", () => {
     "1 incoming payment (salary or other income)",
     [7],
   ]]);
-  // A booking day and a party are of an account, on which money spent is negative.
+  // A booking day and a counterparty belong to an account, on which spending is negative.
   assertEquals(asked(german), []);
   const british = read("Date,Description,Paid out,Paid in\n13/10/2026,SHOP,£12.00,\n14/10/2026,SALARY,,900.00\n");
   assertEquals([short(british), british.rows_bad, asked(british), british.left_out.map(({ kind }) => kind)], [

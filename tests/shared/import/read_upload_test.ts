@@ -105,7 +105,7 @@ Deno.test("a second table is reported", () => {
 
 Deno.test("a workbook that is broken or has a document type in its XML is refused", () => {
   const good = writeWorkbook([{ name: "S", rows: [["a", "b", "c"]] }]);
-  // Cut off, be it where all files seem to be there, or some of what their cells refer to is not.
+  // Truncated: either all files seem complete, or some that their cells refer to are missing.
   for (const cut of [20, 400, 900]) {
     assertEquals(refused(good.subarray(0, good.length - cut)).code, "invalid_argument.file_broken", `${cut}`);
   }
@@ -119,7 +119,7 @@ Deno.test("a workbook that is broken or has a document type in its XML is refuse
   }
   assertEquals(refused(writeWorkbook([{ name: "S", rows: [] }])).code, "invalid_argument.file_empty");
   assertEquals(refused(writeWorkbook([])).code, "invalid_argument.file_empty");
-  // An external file is never looked for.
+  // An external file is never loaded.
   const far = {
     "xl/_rels/workbook.xml.rels": strToU8(
       '<Relationships><Relationship Id="rId1" Target="../../etc/passwd"/></Relationships>',
@@ -131,7 +131,7 @@ Deno.test("a workbook that is broken or has a document type in its XML is refuse
   );
 });
 
-/** An archive whose files of a size say that they have another one. */
+/** An archive with files of one size that claim another. */
 function withSize(archive: Uint8Array, size: number, said: number): Uint8Array {
   const bytes = archive.slice();
   const view = new DataView(bytes.buffer);
@@ -149,13 +149,13 @@ Deno.test("a workbook that unpacks too far is refused by its declared and its ac
   });
   assert(bomb.length < 1_000_000);
   assertEquals(refused(bomb).code, "invalid_argument.file_unpacks_too_large");
-  // Its size is a lie: it says ten bytes, and a small one says a gigabyte.
+  // A false size: it claims ten bytes, and a small one claims a gigabyte.
   assertEquals(refused(withSize(bomb, zeros.length, 10)).code, "invalid_argument.file_unpacks_too_large");
   const xml = strToU8("<worksheet/>");
   const small = writeWorkbook([{ name: "S", rows: [] }], { more: { "xl/worksheets/sheet1.xml": xml } });
   assertEquals(refused(small).code, "invalid_argument.file_empty");
   assertEquals(refused(withSize(small, xml.length, 2 ** 30)).code, "invalid_argument.file_unpacks_too_large");
-  // Together; each would be small enough.
+  // In total; each would be small enough.
   const strings = new Uint8Array(21 * 1024 * 1024);
   const two: Zippable = {
     "xl/worksheets/sheet1.xml": [strings, { level: 1 }],

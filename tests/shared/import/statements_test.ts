@@ -1,6 +1,6 @@
 /**
- * Every file of tests/fixtures/statements is read as its expected.json says: totals by currency, skipped rows by kind,
- * the account, its balances, no row unread and no question. The output has a table of format and outcome.
+ * Every file of tests/fixtures/statements is read as in its expected.json: totals by currency, skipped rows by kind,
+ * the account, its balances, no unread row and no question. The output has a table of format and outcome.
  */
 import { assertEquals } from "@std/assert";
 import { totalsOf } from "../../../shared/import/left_out.ts";
@@ -10,20 +10,20 @@ import { readUpload } from "../../../shared/import/read_upload.ts";
 
 interface Expected {
   layout: string;
-  /** Of all files that do not say another one. */
+  /** For all files without another one. */
   account?: Account;
-  /** Totals of refunds are taken off. Absent kinds are left out of nothing. */
+  /** Totals of refunds are subtracted. Kinds without lines are left out. */
   files: Record<
     string,
     {
       totals: Record<string, string>;
       left_out: Record<string, number>;
       left_out_totals: Record<string, Record<string, string>>;
-      /** Absent where the file does not say. */
+      /** Absent if the file lacks it. */
       account?: Account;
       balances?: { opening?: string; closing?: string; currency?: string };
       balance_proof?: "proven";
-      /** Each row's name, and its payee where it is another; of typical files. */
+      /** Each row's name, and its payee if different; for typical files. */
       names?: string[];
       questions?: string[];
       bad?: number;
@@ -45,7 +45,7 @@ const netOf = (rows: ImportRow[]) => {
 const namesOf = (rows: ImportRow[]) =>
   rows.map(({ name, payee }) => payee && payee !== name ? `${name} | ${payee}` : name);
 
-/** A line is one row, one that cannot be read, or one that is left out: its number says which. */
+/** A line is one row, an unreadable one or a left-out one: its number shows which. */
 function assertLinesAreOnce({ rows, rows_bad, leftOutRows }: ReadImport) {
   const lines = [...rows, ...rows_bad, ...leftOutRows].map(({ line }) => line);
   assertEquals(new Set(lines).size, lines.length);

@@ -1,6 +1,6 @@
 /**
- * Files of tests/fixtures/unknown_statements, made after public bug reports: each is read as its expected.json says, is
- * asked about and then read so, or is refused where that is fair. The steps of the test are a table.
+ * Files of tests/fixtures/unknown_statements, modeled on public bug reports: each is read as in its expected.json, is
+ * read so after questions, or is refused if that is fair. The steps of the test are a table.
  */
 import { assertMatch } from "@std/assert";
 import { type Mapping, readImport } from "../../../shared/import/read_import.ts";
@@ -8,7 +8,7 @@ import { readUpload } from "../../../shared/import/read_upload.ts";
 import { fromUnits, toUnits } from "../../../shared/import/units.ts";
 
 interface Expected {
-  /** A case that is a list of calls is tried with the tools: tests/e2e/unknown_statements_test.ts. */
+  /** The tools test a case that is a list of calls: tests/e2e/unknown_statements_test.ts. */
   calls?: unknown[];
   via: "csv" | "upload";
   file: string;

@@ -35,11 +35,11 @@ Deno.test("balances before the rows prove the sign by the order of days", () => 
   const sides = ["Pay,,900,100", "Rent,700,,1000", "Tea,5,,300", "Bus,4,,295"];
   assertEquals(read(`Date,Description,X,Y,Z\n${days(sides)}`).spent, "700 5 4");
   assertEquals(read(`Date,Description,X,Y,Z\n${newestFirst(sides)}`).spent, "4 5 700");
-  // Read the other way, these days fall; as long as that is asked, they prove nothing.
+  // With the other reading, these days fall; while that is a question, they prove nothing.
   const slashed = ["01/09/2026,Pay,900,1000", "02/08/2026,Rent,-700,300", "03/07/2026,Tea,-5,295"];
   const { spent, asked } = read(`Date,Description,Amount,Saldo\n${slashed.join("\n")}`);
   assertEquals([spent, asked], ["700 5", "date_format"]);
-  // Unsigned amounts are asked about rather than turned around.
+  // Unsigned amounts lead to a question instead of a reversal.
   const plain = ["Pay,900,100", "Rent,700,1000", "Tea,5,300", "Bus,4,295"];
   const unsigned = `Date,Description,Amount,Saldo\n${days(plain)}`;
   assertEquals(read(unsigned).asked, "negative_is_expense");
@@ -72,7 +72,7 @@ Deno.test("a balance proves the sign, with the oldest row first or last, whateve
   const expected = { spent: "700", left: "3 income", asked: "" };
   assertEquals(read(`Date,Description,Amount,Balance\n${days(rows)}`), expected);
   assertEquals(read(`Date,Description,Amount,Balance\n${newestFirst(rows)}`), expected);
-  // A bank says it once a day, or lists a day in its own order.
+  // A bank states it once a day, or lists a day in its own order.
   const daily = ["Pay,900,", "Rent,-700,300", "Tea,-5,295"];
   assertEquals(read(`Date,Description,Amount,Balance\n${days(daily)}`).asked, "");
   assertEquals(read(`Date,Description,Amount,Balance\n${newestFirst(daily)}`).asked, "");
@@ -91,7 +91,7 @@ Deno.test("a word for the direction in every row decides, in eight languages", (
     const csv = `Date,Description,Amount,X\n${days([`Shop,12,${out}`, `Work,900,${into}`, `Work,900,${into}`])}`;
     assertEquals(read(csv), { spent: "12", left: "2 income", asked: "" }, out);
   }
-  // A word that is no direction makes the column none.
+  // A word without a direction makes the column a different one.
   assertEquals(
     read(`Date,Description,Amount,X\n${days(["Shop,-12,Debit", "Work,900,Giro"])}`).asked,
     "negative_is_expense",
@@ -146,7 +146,7 @@ Deno.test("a received payment shows the sign of credits, and one minus in a card
   assertEquals(read(list([...charges, "Payment received - thank you,-90"])), {
     ...{ spent: "60 50 40", left: "1 card_payment", asked: "" },
   });
-  // Among many negative amounts it is a returned payment, and `autopay` on an account says nothing.
+  // Among many negative amounts it is a returned payment, and `autopay` on an account means nothing.
   for (const rows of [["Shop,-60", "Tea,-50", "Payment received,-90", "Work,900"], [...charges, "Autopay,-90"]]) {
     assertEquals(read(list(rows)).asked, "negative_is_expense");
   }
@@ -179,7 +179,7 @@ Deno.test("fees in their own column are added or contained as the balance proves
   assertEquals(warned(["Pay,900,0,1000", "Wire,-100,2.50,897.50", "Tea,-7,0,890.50"]), ["102.5 7", undefined]);
   assertEquals(warned(["Pay,900,0,1000", "Wire,-100,2.50,900", "Tea,-7,0,893"]), ["100 7", undefined]);
   const params = { count: 1, column: "Fee" };
-  // Of the first row, nobody knows the balance before it.
+  // Nobody knows the balance before the first row.
   assertEquals(warned(["Wire,-100,2.50,900", "Pay,900,0,1800", "Tea,-7,0,1793"]), ["100 7", params]);
   assertEquals(warned(["Wire,100,2.50", "Tea,7,0"], "Date,Description,Amount,Fee"), ["100 7", params]);
   assertEquals(warned(["Wire,100,0", "Tea,7,0"], "Date,Description,Amount,Fee"), ["100 7", undefined]);
@@ -194,7 +194,7 @@ Deno.test("a second table with other columns is reported, a repeated header in a
     [6, "invalid_argument.row_of_other_table"],
   ]);
   assertEquals(read(table.replace("\n", "\nDatum,Beschreibung,Betrag,Saldo\n")).spent, "5 2");
-  // A row of texts is none: it is named, and what follows counts.
+  // A row of texts is not a sum: it is reported, and the following rows count.
   const broken = readImport(`${table}Some,text,of,someone\n2026-10-09,Bun,-1,142\n`, {}, "2026-11-27");
   assertEquals("rows_bad" in broken && [broken.rows_bad.map(({ line }) => line), broken.rows.length], [[5], 3]);
 });
@@ -204,7 +204,7 @@ Deno.test("a row called total is skipped only if it sums up rows, and a balance 
   assertEquals(list(["Shop,5", "Tea,3", "Total Access 44,60"]), { spent: "5 3 60", left: "", asked: "" });
   assertEquals(list(["Shop,5", "Tea,3", "Total,8"]), { spent: "5 3", left: "1 split", asked: "" });
   assertEquals(list(["Opening balance,100", "Shop,5", "Tea,3", "Total,8"]).left, "1 balance, 1 split");
-  // Without a day, only a sum is left out by its word.
+  // Without a day, only a sum is left out because of its word.
   const undated = (row: string) => {
     const result = readImport(`Date,Description,Place,Amount\n2026-10-01,Shop,Ulm,5\n${row}\n2026-10-03,Tea,Ulm,3\n`);
     return "rows_bad" in result && result.rows_bad.length;
@@ -272,7 +272,7 @@ Deno.test("files of other kinds are refused by name", () => {
   };
   for (const [kind, text] of Object.entries(kinds)) assertMatch(refused(text).message, new RegExp(kind));
   assertMatch(refused("%PDF-1.7").hint!, /CSV, TSV, XLSX, OFX, QFX, QIF, MT940 and camt/);
-  // A document type may define entities that grow without end.
+  // A document type may define entities that grow endlessly.
   const camt =
     '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "c">]><Document><BkToCstmrStmt><Stmt/></BkToCstmrStmt></Document>';
   assertEquals(refused(camt).message.includes("damaged"), true);
@@ -320,7 +320,7 @@ Deno.test("no two layouts have the same name, and every one has fixtures", async
       JSON.parse(await Deno.readTextFile(new URL(`${name}/expected.json`, folder))).layout
     ),
   );
-  // Our own is tried by tests/db/list_expenses_test.ts.
+  // tests/db/list_expenses_test.ts tests our own.
   assertEquals(names.filter((name) => name !== "list_expenses" && !tried.includes(name)), []);
 });
 

@@ -1,4 +1,4 @@
-/** How the SMTP transport interprets a server's replies, and silence. */
+/** The SMTP transport's interpretation of a server's replies, and of silence. */
 import { assertEquals } from "@std/assert";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import type { MailResult } from "../../../shared/mail/delivery.ts";

@@ -75,7 +75,7 @@ const failing = (name: string, message = "") => Object.assign(new Error(message)
 const text = (body: Uint8Array) => new TextDecoder().decode(body);
 
 Deno.test("guardedFetch() resolves once and connects to the checked address", async () => {
-  // A name server first gives a harmless address, then the one that it wants reached.
+  // A name server first gives a harmless address, then the attacker's target.
   const world = within({ names: [{ A: [PUBLIC] }, { A: ["127.0.0.1"] }] });
   const answer = await world.get();
   assertEquals(answer.ok && [answer.status, text(answer.body)], [200, "{}"]);

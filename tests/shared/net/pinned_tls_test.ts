@@ -119,7 +119,7 @@ Deno.test("a slow body is cut at the deadline", async () => {
   };
   await within(drip, async (server) => {
     assertEquals(await get(server, { deadlineMs: 200 }), { ok: false, reason: "timed_out" });
-    // The server would go on for minutes.
+    // The server would continue for minutes.
     finish();
   });
 });

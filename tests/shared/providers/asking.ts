@@ -1,4 +1,4 @@
-/** Calls one provider with answers of the test's choice, and records its requests. */
+/** Calls one provider with the test's answers, and records its requests. */
 import type { GuardedRequest } from "../../../shared/net/guarded_fetch.ts";
 import { createProviderGet } from "../../../shared/providers/get.ts";
 import type { Credential, Month, Provider, Statement } from "../../../shared/providers/provider.ts";

@@ -1,4 +1,4 @@
-/** How providers are called: where, for how long, with what size limit, and what each status means. */
+/** Calls of providers: addresses, time and size limits, and the meaning of each status. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createProviderGet, type ProviderGetOptions, type ProviderRequest } from "../../../shared/providers/get.ts";
 import { ProviderError } from "../../../shared/providers/provider_error.ts";
@@ -159,7 +159,7 @@ Deno.test("get() throws only typed failures, without secrets", async () => {
     assertEquals(failure.code, "upstream");
     assert(!Deno.inspect(failure, { depth: 9 }).includes("c4nary") && failure.cause === undefined);
   }
-  // A credential that no header can hold was never well-formed; it still must not leak.
+  // A credential that no header can contain was never well-formed, but it must not leak.
   const real = getBy((url, init) => Promise.resolve(new Response(null, { headers: new Request(url, init).headers })));
   const failure = await failureOf(real({ ...request, headers: { authorization: "Bearer c4nary\r\nx: y" } }));
   assert(!Deno.inspect(failure).includes("c4nary"));

@@ -1,4 +1,4 @@
-/** Requests to a user's own service, and how its answers are read. */
+/** Requests to a user's own service, and the reading of its answers. */
 import { assertEquals } from "@std/assert";
 import { createProviderGet } from "../../../shared/providers/get.ts";
 import { httpJson } from "../../../shared/providers/http_json.ts";
@@ -110,7 +110,7 @@ Deno.test("http_json uses the guarded fetch only and doesn't reveal the response
     assertEquals(Deno.inspect(failure).includes("c4nary"), false);
     messages.set(reason, failure.message);
   }
-  // Nothing distinguishes an address in our network from a nonexistent one.
+  // An address in our network is indistinguishable from a nonexistent one.
   assertEquals(messages.get("address_not_public"), messages.get("unresolvable"));
 });
 

@@ -319,7 +319,7 @@ Deno.test("advice() suggests only what is possible, on a future day", () => {
       [bill("VAT", 0, unknown), bill("Rent", 3)],
       "Tell your assistant: “Mark ‘Rent’ paid” or “Snooze ‘VAT’ until Monday.”",
     ],
-    // Hidden is not unknown.
+    // Hidden is different from unknown.
     [
       [bill("Rent", 3, { amount: null, needs_amount: false })],
       "Tell your assistant: “Mark ‘Rent’ paid” or “Snooze ‘Rent’ until Monday.”",
@@ -432,7 +432,7 @@ Deno.test("names are always shown as plain text", async () => {
   assert(!html.includes("<script") && !html.includes("<img") && !html.includes("\u202e"));
   assertStringIncludes(html, "&lt;script&gt;");
   assert(!/^Bcc:/m.test(text));
-  // The mail loads nothing from elsewhere: links only.
+  // The mail loads nothing from other hosts; it only links.
   assertEquals(
     [...html.matchAll(/<[a-z][^>]*\b(?:src|background|poster|srcset)\s*=|url\(|@import|<link|<iframe|<form/gi)].map((
       [found],

@@ -7,7 +7,7 @@ import { argumentsOf, callsOf, literalsIn } from "./sql_calls.ts";
 
 const sql = (await readSchemaFiles()).map(({ sql }) => sql).join("\n");
 
-/** Which argument of which function is a code. A code passed through comes from a call that is checked itself. */
+/** The function arguments that are codes. A code passed through comes from a call that is checked itself. */
 const CALLS: Record<string, { position: number; passesOn: string[] }> = {
   // `first ->> 'code'` is one item's error, raised for the whole call; `code` is the argument of fail_already_paid.
   "app.fail": { position: 0, passesOn: ["code", "first ->> 'code'"] },
@@ -16,7 +16,7 @@ const CALLS: Record<string, { position: number; passesOn: string[] }> = {
   "app.sync_fact": { position: 0, passesOn: ["u.code"] },
 };
 
-/** @throws {Error} for a code that cannot be read off the sources. */
+/** @throws {Error} for a code that the sources don't show */
 function codesOf(call: string, text = sql): string[] {
   const { position, passesOn } = CALLS[call]!;
   return callsOf(text, call).flatMap((args) => {
@@ -37,7 +37,7 @@ const branchesOf = (code: string): string[] =>
 
 const sorted = (codes: Iterable<string>) => [...new Set(codes)].toSorted();
 
-/** Codes in the sources of the rules; that each has words is checked by types (`RefusalCode`, `Assumption`). */
+/** Codes in the sources of the rules; types check that each has words (`RefusalCode`, `Assumption`). */
 async function namedInRules(): Promise<Set<string>> {
   const tools = [...Deno.readDirSync("functions/mcp/tools")].filter(({ isDirectory }) => isDirectory)
     .map(({ name }) => `functions/mcp/tools/${name}`);
@@ -50,7 +50,7 @@ async function namedInRules(): Promise<Set<string>> {
 const rules = await namedInRules();
 
 Deno.test("every code of app.fail() has a text, and every text a code", () => {
-  // A write that waits is no failure: nothing of its proposal is taken back.
+  // A write that waits is not a failure: its proposal stays.
   const settle = /create or replace function app\.settle_proposal[\s\S]+?\$\$;/.exec(sql)![0];
   const outcomes = [...settle.matchAll(/"?outcome"?'?[:,] ["'](\w+)["']/g)].map(([, outcome]) =>
     `not_decided.${outcome}`
@@ -83,7 +83,7 @@ Deno.test("every event on the activity page has a text", () => {
     activity.event(event, {}) === activity.event(`${event}!`, {}).slice(0, -1)
   );
   assertEquals(activity.event("books.moved_away", {}), "Books moved away");
-  // Whoever could read these is gone.
+  // The people who could read these are gone.
   assertEquals(wordless, ["account.deleted", "organization.deleted"]);
 });
 

@@ -1,4 +1,4 @@
-/** How locales format what pages and mails show. */
+/** The formats of pages and mails by locale. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { formatOf } from "../../../shared/words/format.ts";
 import { localeOf } from "../../../shared/words/locale.ts";

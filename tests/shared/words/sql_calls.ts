@@ -38,7 +38,7 @@ export function argumentsOf(list: string): string[] {
   }
 }
 
-/** Where a list that began before `from` ends: at its closing bracket, or at a top-level `stop`. */
+/** The end of a list that began before `from`: its closing bracket, or a top-level `stop`. */
 function endOfList(text: string, from: number, stop = ")"): number {
   let depth = 0;
   for (let i = from; i < text.length; i++) {

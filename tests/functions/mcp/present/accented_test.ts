@@ -132,7 +132,7 @@ Deno.test(
       if (!parsed.ok) return presentAccented("import_expenses", parsed, args);
       const answer = await books.call("import_expenses", parsed.value);
       if (answer.data?.import?.state !== "reading") return answer;
-      // The account has learned no columns: reading the file again refuses it.
+      // The account has remembered no columns, so reading the file again refuses it.
       const error = readImport(args.csv as string) as ImportProblem;
       return presentAccented("import_expenses", { ok: false, error }, args);
     };

@@ -53,7 +53,7 @@ Deno.test("a bill has its schedule in words, and the earlier schedule only if it
   assertEquals(presented("update_bill", { bill, before: { schedule: weekly } }).before, {
     schedule_text: "every 2 weeks on Friday",
   });
-  // From another date on, but the same in words.
+  // Counted from another date, but the same in words.
   assertEquals(
     presented("update_bill", { bill, before: { schedule: { ...monthly, anchor_on: "2020-01-05" } } }).before,
     {},
