@@ -22,6 +22,8 @@ const PARTS = [
   "bench",
 ];
 const GOAL_PERCENT = 95;
+/** A bug that makes its tests hang is noticed too. */
+const LIMIT_MS = 8 * 60_000;
 
 type Outcome = "caught" | "missed";
 
@@ -32,11 +34,14 @@ async function plant(folder: string, { file, from, to, tests }: Mutant): Promise
   if (healthy.split(from).length !== 2) throw new Error(`${file} does not have once: ${from}`);
   await Deno.writeTextFile(path, healthy.replace(from, () => to));
   try {
+    const signal = AbortSignal.timeout(LIMIT_MS);
     const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
       args: ["test", "--lock=tests/deno.lock", "--quiet", "--no-prompt", "--no-check", "--fail-fast", "-A", ...tests],
       cwd: folder,
       env: { NO_COLOR: "1" },
+      signal,
     }).output();
+    if (signal.aborted) return "caught";
     if (code === 0) return "missed";
     const output = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
     if (!/\| [1-9]\d* failed/.test(output) || /MigrationError|SyntaxError/.test(output)) throw new Error(output);
