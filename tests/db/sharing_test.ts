@@ -234,6 +234,23 @@ testBooks("spending by person", { day: "2026-11-20" }, {
     ]);
   },
 
+  "an expense that somebody paid for another is not the payer's share": async (ana) => {
+    const ben = await ana.join();
+    await log(ana, "9.00", { shared: { between: [mail(ben)] } });
+    const names = async (books: Books) => (await books.ok("list_expenses", { borne_by: "me" })).rows.length;
+    assertEquals([await names(ana), await names(ben)], [0, 1]);
+    assertEquals(await grouped(ana, [ana, ben], { borne_by: "me" }), ["0.00 0"]);
+  },
+
+  "upcoming bills follow the filter by payer": async (ana) => {
+    const ben = await ana.join();
+    await ana.ok("add_bill", { name: "Gym", amount: "30.00", first_due: "2026-11-26" });
+    await ana.ok("add_bill", { name: "Phone", amount: "7.00", first_due: "2026-11-27", paid_by: mail(ben) });
+    const upcoming = async (member: string) =>
+      (await ana.ok("summarize_spending", { period: "this_month", include_upcoming: true, member })).total.upcoming;
+    assertEquals([await upcoming("me"), await upcoming(mail(ben))], ["30.00", "7.00"]);
+  },
+
   "by bearer shows people who see only their own just their share": async (ana) => {
     const ben = await ana.join();
     await log(ana, "9.00", { shared: { between: ["me", mail(ben)], shares: [1, 2] } });

@@ -140,8 +140,7 @@ export const MUTANTS: readonly Mutant[] = [
     "expenses/summarize_spending",
     "and (filter.member_id is null or app.expected_payer(e) = filter.member_id)",
     "",
-    "summarize_spending",
-    "members",
+    "sharing",
   ),
   sql(
     "a share of an expense is not found by its bearer",
