@@ -140,7 +140,7 @@ export const shared: JsonSchema = object(
   {
     between: list(text(120, { minLength: 1 }), {
       maxItems: 20,
-      description: "Default all members; [] = not shared.",
+      description: "Default all; [] = not shared.",
     }),
     shares: list(integer({ minimum: 1, maximum: 1000 }), {
       maxItems: 20,

@@ -18,7 +18,7 @@ const textsOf = (findings: Json[]): string[] => findings.map(({ text }) => text)
 testBooks("review_bills", { day: TODAY }, {
   "finds nothing in empty books": async (books) => {
     const data = await books.ok("review_bills");
-    assertEquals(Object.values(data.counts), [0, 0, 0, 0, 0, 0, 0, 0]);
+    assertEquals(Object.values(data.counts), [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     assertEquals(data.overdue, []);
   },
   "overdue: each bill once, with its whole remaining amount": async (books) => {
@@ -48,12 +48,12 @@ testBooks("review_bills", { day: TODAY }, {
     await books.ok("update_bill", { bill_id: phone, set: { amount: "25" } });
     const { price_rises } = await books.ok("review_bills");
     assertEquals(textsOf(price_rises), [
-      "Netflix will cost 15.99 EUR from 2027-01-01, up from 12.99 EUR (+23.1%).",
+      "Netflix will cost 15.99 EUR from 2027-01-01, up from 12.99 EUR (+23.1%), which is 36.00 EUR more a year.",
     ]);
     assertEquals([price_rises[0].upcoming, price_rises[0].since], [true, "2027-01-01"]);
     books.goTo("2027-06-20");
     assertEquals(textsOf((await books.ok("review_bills")).price_rises), [
-      "Netflix has cost 15.99 EUR since 2027-01-01, up from 12.99 EUR (+23.1%).",
+      "Netflix has cost 15.99 EUR since 2027-01-01, up from 12.99 EUR (+23.1%), which is 36.00 EUR more a year.",
     ]);
     assertEquals((await books.ok("review_bills", { lookback_months: 3 })).price_rises, []);
     assertEquals((await books.ok("review_bills", { lookback_months: 6 })).price_rises.length, 1);
@@ -92,7 +92,7 @@ testBooks("review_bills", { day: TODAY }, {
     await books.ok("update_bill", { bill_id: rent, set: { amount: "950", month_days: [3] } });
     await books.ok("update_bill", { bill_id: phone, set: { ...set, amount: "200" }, apply_from: "2027-05-01" });
     assertEquals(textsOf((await books.ok("review_bills")).price_rises), [
-      "Rent will cost 950.00 EUR from 2027-03-03, up from 900.00 EUR (+5.6%).",
+      "Rent will cost 950.00 EUR from 2027-03-03, up from 900.00 EUR (+5.6%), which is 600.00 EUR more a year.",
     ]);
   },
   "unusual_amounts: far from the median of at least three": async (books) => {
@@ -186,7 +186,7 @@ testBooks("review_bills", { day: TODAY }, {
     const id = await add(books, "Rent", { trial_ends_on: "2026-11-25" });
     await books.ok("update_bill", { bill_id: id, set: { status: "paused" } });
     books.goTo("2027-01-10");
-    assertEquals(Object.values((await books.ok("review_bills")).counts), [0, 0, 0, 0, 0, 0, 0, 0]);
+    assertEquals(Object.values((await books.ok("review_bills")).counts), [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
   },
 });
 

@@ -234,6 +234,12 @@ export const warnings = {
     `Only the sheet ${quoted(sheet)} was read; ${names(others.map(quoted))} ${
       others.length === 1 ? "looks" : "look"
     } like statements too. Send each as a file of its own.`,
+  "recurring_charges": ({ count: all, names: first }: { count: number; names: string[] }): string =>
+    `${count(all, "charge")} ${all === 1 ? "returns" : "return"} regularly and no bill covers ${
+      all === 1 ? "it" : "them"
+    }: ${names(first)}${
+      all > first.length ? " and more" : ""
+    }. review_bills shows their rhythm and amounts; ask whether to add them as bills.`,
   "layout_forgotten": (): string =>
     "No account is named, so what was answered about this file is asked again for the next one. Call with account, the " +
     "name of the bank account or app, and the answers are remembered for it.",

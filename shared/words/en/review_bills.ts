@@ -3,7 +3,7 @@ import { monthsAfter } from "../../iso_day.ts";
 import type { Question } from "../facts.ts";
 
 import { money, signedPercent } from "./phrases.ts";
-import { type Schedule, schedule } from "./schedule.ts";
+import { rhythm, type Schedule, schedule } from "./schedule.ts";
 
 interface Finding {
   name: string;
@@ -32,11 +32,20 @@ export const findings = {
     `${name} has been overdue since ${due_on}${dates > 1 ? ` (${dates} dates)` : ""}` +
     `${amount ? `: ${is_estimate ? "about " : ""}${inCurrency(amount, currency)}` : ""}.`,
   price_rises: (
-    rise: Finding & { old: string; new: string; change_percent: number; since: string; upcoming?: boolean },
+    rise: Finding & {
+      old: string;
+      new: string;
+      change_percent: number;
+      since: string;
+      more_a_year: string;
+      upcoming?: boolean;
+    },
   ) =>
     `${rise.name} ${rise.upcoming ? "will cost" : "has cost"} ${inCurrency(rise.new, rise.currency)} ${
       rise.upcoming ? "from" : "since"
-    } ${rise.since}, up from ${inCurrency(rise.old, rise.currency)} (${signedPercent(rise.change_percent)}).`,
+    } ${rise.since}, up from ${inCurrency(rise.old, rise.currency)} (${signedPercent(rise.change_percent)}), which is ${
+      inCurrency(rise.more_a_year, rise.currency)
+    } more a year.`,
   unusual_amounts: (
     { name, due_on, amount, usual, currency, change_percent }: Finding & {
       due_on: string;
@@ -91,6 +100,37 @@ export const findings = {
     }.`,
   cancel_by: ({ name, renews_on, cancel_by }: { name: string; renews_on: string; cancel_by: string }) =>
     `${name} renews on ${renews_on}; to end it, cancel by ${cancel_by}.`,
+  recurring_charges: (
+    { name, amount, lowest, highest, currency, frequency, every, charges, first_on, last_on, next_on }: Finding & {
+      amount: string;
+      lowest?: string;
+      highest?: string;
+      frequency: "weekly" | "monthly" | "yearly";
+      every: number;
+      charges: number;
+      first_on: string;
+      last_on: string;
+      next_on: string;
+    },
+  ) =>
+    `${name} charged ${
+      lowest && highest
+        ? `between ${inCurrency(lowest, currency)} and ${inCurrency(highest, currency)}, last ${
+          inCurrency(amount, currency)
+        },`
+        : inCurrency(amount, currency)
+    } ${
+      rhythm(frequency, every)
+    } (${charges} times from ${first_on} to ${last_on}), and no bill covers it. The next charge is likely around ${next_on}. If it is a bill, add it with add_bill; if not, update_settings with payee_rules and no_bill stops this question.`,
+  stopped_charges: (
+    { name, due_on, account, statements_to }: {
+      name: string;
+      due_on: string;
+      account: string;
+      statements_to: string;
+    },
+  ) =>
+    `${name} was due on ${due_on}, but the statements of ${account} to ${statements_to} have no such charge. If it was cancelled, end it with update_bill; if it was paid another way, mark_bill_paid records it.`,
   provider_attention: ({ name, provider, kind, needs_review, missing_period }: ProviderTrouble) => {
     switch (kind) {
       case "needs_review":

@@ -17,13 +17,8 @@ export function schedule(
   { frequency, every, anchor_on, weekend_rule, ends_on, ends_after, ...rest }: Schedule,
 ) {
   if (frequency === "once") return `once on ${anchor_on}`;
-  const unit = UNITS[frequency];
   const days = namesOf(rest);
-  const rhythm = days.length > 1 && every === 1
-    ? `${TIMES[days.length]} a month`
-    : every === 1
-    ? `every ${unit}`
-    : `every ${every} ${unit}s`;
+  const times = days.length > 1 && every === 1 ? `${TIMES[days.length]} a month` : rhythm(frequency, every);
   const day = {
     daily: "",
     weekly: ` on ${part(anchor_on, { weekday: "long" })}`,
@@ -31,12 +26,16 @@ export function schedule(
     yearly: ` on ${part(anchor_on, { month: "long", day: "numeric" })}`,
   }[frequency];
   return [
-    rhythm + day,
+    times + day,
     weekend_rule && `or the ${weekend_rule === "before" ? "Friday before" : "Monday after"} if that is a weekend`,
     ends_on && `until ${ends_on}`,
     ends_after && `${ends_after} ${ends_after === 1 ? "time" : "times"}`,
   ].filter(Boolean).join(", ");
 }
+
+/** "every month", "every 2 weeks" */
+export const rhythm = (frequency: keyof typeof UNITS, every: number): string =>
+  every === 1 ? `every ${UNITS[frequency]}` : `every ${every} ${UNITS[frequency]}s`;
 
 /** "1st and 15th", "last Friday" */
 export const monthDays = (days: MonthDays): string => and(namesOf(days));

@@ -5,12 +5,12 @@ export const tools = {
   get_context: {
     title: "Get workspace context",
     description:
-      "Organization, today, categories, plan, role, waiting proposals; on request payees, settings, members, balances (who owes whom), the log of changes.",
+      "Organization, today, categories, plan, role, waiting proposals; on request payees, settings, members, balances (who owes whom), changes.",
   },
   list_expenses: {
     title: "List expenses",
     description:
-      "Rows of money that left, newest first, of all time unless from or to is given. Totals, also of tax, cover every match.",
+      "Money that left, newest first, of all time unless from or to is given. Totals, also of tax, cover all.",
   },
   summarize_spending: {
     title: "Summarize spending",
@@ -22,20 +22,20 @@ export const tools = {
   },
   list_bills: {
     title: "List bills",
-    description: "Bills with their next or overdue date. With bill_id: one bill's payments, prices and next dates.",
+    description: "Bills with their next or overdue date. With bill_id: its payments, prices and next dates.",
   },
   review_bills: {
     title: "Review bills",
     description:
-      "Findings: overdue bills, price rises, unusual amounts, possible duplicates, double charges, ending trials, cancel-by dates, failing provider connections.",
+      "Findings: overdue bills, price rises, unusual amounts, duplicates, double or missing charges, ending trials, cancel-by dates, charges without a bill, provider failures.",
   },
   list_documents: {
     title: "List documents",
-    description: "Documents, newest 25 first: what was read and where each is attached.",
+    description: "Documents, newest first: what was read, where each is attached.",
   },
   reconcile: {
     title: "Reconcile",
-    description: "Compares an account's statements with the books: rows missing on either side, and the difference.",
+    description: "Compares an account's statements with the books: rows missing on either side.",
   },
   log_expenses: {
     title: "Log expenses",
@@ -49,11 +49,11 @@ export const tools = {
   update_expenses: {
     title: "Update expenses",
     description:
-      "Changes 1-100 expenses by ids, or up to 500 by filter (dry_run, then confirm). merge_into joins records of the same spending.",
+      "Changes 1-100 expenses by ids, or up to 500 by filter (dry_run, then confirm). merge_into joins records of one spending.",
   },
   add_bill: {
     title: "Add bill",
-    description: "Creates a recurring or one-time bill with reminders. variable: the amount differs each time.",
+    description: "Creates a recurring or one-time bill with reminders. variable: amounts differ.",
   },
   update_bill: {
     title: "Update bill",
@@ -67,12 +67,11 @@ export const tools = {
   },
   sync_bill_amounts: {
     title: "Fetch bill amounts",
-    description: "Fetches amounts of connected variable bills from their providers now.",
+    description: "Fetches amounts of connected bills from their providers now.",
   },
   delete_records: {
     title: "Delete expenses or bills",
-    description:
-      "Deletes expenses by ids or filter, or one bill with its payments; undo_change restores them for 30 days.",
+    description: "Deletes expenses by ids or filter, or one bill with its payments; undo_change restores them.",
   },
   attach_document: {
     title: "Attach a document",
@@ -80,7 +79,7 @@ export const tools = {
   },
   settle_up: {
     title: "Settle up",
-    description: "Records money that one member gave another for shared costs.",
+    description: "Records money one member gave another for shared costs.",
   },
   undo_change: {
     title: "Undo a change",
@@ -94,6 +93,6 @@ export const tools = {
   },
   decide_proposal: {
     title: "Decide a proposal",
-    description: "Approves, refuses or withdraws a write that waits for approval; get_context lists them.",
+    description: "Approves, refuses or withdraws a write that waits for approval (see get_context).",
   },
 };

@@ -33,6 +33,10 @@ export const refusals = {
     message: `You see only what you recorded or look after, and would not see this any more. ${ask(whoCan)}`,
     hint: "Nothing was changed.",
   }),
+  "forbidden_role.no_bill": (whoCan: WhoCan): Refusal => ({
+    message: `You do not see all expenses, so you cannot declare for everybody that a payee is no bill. ${ask(whoCan)}`,
+    hint: "Nothing was changed.",
+  }),
   "forbidden_role.mails": (): Refusal => ({
     message: "Which emails a member gets is up to that member.",
     hint: "Ask them to change it with their own assistant or on their account page.",
@@ -179,10 +183,11 @@ interface Changed {
   closed_through?: string;
 }
 
-/** Without a category it was removed. */
+/** Without a category and `no_bill` it was removed. */
 interface PayeeRule {
   payee: string;
   category?: string;
+  no_bill?: true;
 }
 
 interface Settings {
@@ -240,7 +245,11 @@ const changeOfBudget = (change: NonNullable<Settings["budget"]>, format: EffectF
 
 const changeOfRules = (rules: PayeeRule[]): string =>
   `Payee rules: ${
-    names(rules.map(({ payee, category }) => category ? `${payee} is ${category}` : `none for ${payee}`))
+    names(rules.flatMap(({ payee, category, no_bill }) => [
+      ...(category ? [`${payee} is ${category}`] : []),
+      ...(no_bill ? [`${payee} is never proposed as a bill`] : []),
+      ...(category || no_bill ? [] : [`none for ${payee}`]),
+    ]))
   }`;
 
 function changeOfCategory({ action, name, into, moved }: NonNullable<Settings["category"]>): string {

@@ -31,10 +31,12 @@ begin atomic
     'bill_id', p.id, 'name', p.name, 'old', app.format_minor(p.old_minor, c.exponent), 'new',
     app.format_minor(p.new_minor, c.exponent),
     'currency', p.currency, 'change_percent', app.change_percent(p.old_minor, p.new_minor), 'since', p.from_on,
+    'more_a_year', app.format_minor(round((p.new_minor - p.old_minor) * 12 * p.times), c.exponent),
     'upcoming', case when p.from_on > (context).today then true end
   )
   from (
-    select distinct on (b.id) b.id, b.name, b.currency, r.old_minor, r.new_minor, r.from_on
+    select distinct on (b.id) b.id, b.name, b.currency, r.old_minor, r.new_minor, r.from_on,
+      app.times_a_month(b.frequency, b.every, cardinality(b.month_days)) as times
     from app.expenses as b
     cross join lateral (
       select * from (

@@ -20,12 +20,16 @@ begin
     union all
     select 'cancel_by', f.* from app.find_cancel_dates(context, horizon_days) as f
     union all
+    select 'recurring_charges', f.* from app.find_recurring_charges(context, '-infinity') as f
+    union all
+    select 'stopped_charges', f.* from app.find_stopped_charges(context) as f
+    union all
     select 'provider_attention', f.* from app.find_provider_trouble(context) as f
   ), placed as (
     select *, row_number() over (
       partition by section
       -- Past findings from the latest, future ones from the nearest.
-      order by case when section in ('price_rises', 'unusual_amounts', 'double_charges')
+      order by case when section in ('price_rises', 'unusual_amounts', 'double_charges', 'recurring_charges')
         then (context.today - rank)::int
         else (rank - context.today)::int end,
         finding ->> 'name' collate "C", finding ->> 'bill_id' collate "C", finding ->> 'other_bill_id' collate "C"
@@ -35,7 +39,7 @@ begin
     select name, coalesce(f.findings, '[]') as findings, coalesce(f.count, 0) as count
     from unnest(
       array['overdue', 'price_rises', 'unusual_amounts', 'possible_duplicates', 'double_charges', 'trials_ending',
-      'cancel_by', 'provider_attention']) as name
+      'cancel_by', 'recurring_charges', 'stopped_charges', 'provider_attention']) as name
     left join (
       select section, jsonb_agg(jsonb_strip_nulls(finding) order by place) filter (where place <= 50) as findings,
         count(*) as count
@@ -50,4 +54,4 @@ end
 $$;
 comment on function app.review_bills is
   'Tool review_bills: data {overdue, price_rises, unusual_amounts, possible_duplicates, double_charges, trials_ending, '
-  'cancel_by, provider_attention, counts}.';
+  'cancel_by, recurring_charges, stopped_charges, provider_attention, counts}.';

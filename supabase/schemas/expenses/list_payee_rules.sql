@@ -23,14 +23,16 @@ create or replace function app.list_payee_rules() returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
   return (
-    select coalesce(jsonb_agg(jsonb_build_object('payee', r.payee, 'category', c.name) order by r.words), '[]')
+    select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+      'payee', r.payee, 'category', c.name, 'no_bill', case when r.category_id is null then true end
+    )) order by r.words, c.name), '[]')
     from app.payee_rules as r
-    join app.categories as c on c.id = r.category_id
+    left join app.categories as c on c.id = r.category_id
     where r.deleted_at is null
   );
 end
 $$;
-comment on function app.list_payee_rules is 'Returns the organization''s payee rules: [{payee, category}].';
+comment on function app.list_payee_rules is 'Returns the organization''s payee rules: [{payee, category?, no_bill?}].';
 
 create or replace function app.change_payee_rules(context app.context, rules jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -53,21 +55,34 @@ begin
     if coalesce(app.payee_words(wanted), '') = '' then
       perform app.fail('invalid_argument.rule_without_payee', field => field || '.payee');
     end if;
-    if category is null then
+    if (rule ->> 'no_bill')::boolean then
+      if not identity.sees_everything() then
+        perform app.fail('forbidden_role.no_bill', app.list_who_may('books:private'), field || '.no_bill');
+      end if;
+      insert into app.payee_rules as r (organization_id, payee)
+      select context.organization_id, wanted
+      where not exists (
+        select from app.payee_rules as r
+        where r.organization_id = context.organization_id and r.words = app.payee_words(wanted)
+          and r.category_id is null and r.deleted_at is null
+      );
+    elsif category is null then
       update app.payee_rules as r set deleted_at = context.at
       where r.organization_id = context.organization_id and r.words = app.payee_words(wanted)
         and r.deleted_at is null;
       if not found then
         perform app.fail('not_found.payee_rule', jsonb_build_object('payee', wanted), field || '.payee');
       end if;
-    else
+    end if;
+    if category is not null then
       found_id := app.find_category(context, category, field || '.category');
       if found_id is null then
         perform app.fail_without_category(category, field || '.category');
       end if;
       -- Keep one rule for these words, preferably one that already has this category.
       select r.id into kept_id from app.payee_rules as r
-      where r.organization_id = context.organization_id and r.words = app.payee_words(wanted) and r.deleted_at is null
+      where r.organization_id = context.organization_id and r.words = app.payee_words(wanted)
+        and r.category_id is not null and r.deleted_at is null
       order by r.category_id = found_id desc, r.created_at, r.id
       limit 1;
       if kept_id is null then
@@ -76,12 +91,12 @@ begin
       end if;
       update app.payee_rules as r set deleted_at = context.at
       where r.organization_id = context.organization_id and r.words = app.payee_words(wanted)
-        and r.deleted_at is null and r.id <> kept_id;
+        and r.deleted_at is null and r.category_id is not null and r.id <> kept_id;
       update app.payee_rules as r set payee = wanted, category_id = found_id
       where r.id = kept_id and (r.payee, r.category_id) is distinct from (wanted, found_id);
     end if;
     changed := changed || jsonb_strip_nulls(jsonb_build_object(
-      'payee', wanted, 'category', category,
+      'payee', wanted, 'category', category, 'no_bill', nullif((rule ->> 'no_bill')::boolean, false),
       'about', case when category is not null then array[found_id] end
     ));
   end loop;
@@ -92,4 +107,5 @@ begin
 end
 $$;
 comment on function app.change_payee_rules is
-  'Saves payee rules, and removes those given without a category. Returns their facts: [{payee, category?, about?}].';
+  'Saves payee rules, and removes those given without a category and without no_bill. Returns their facts: [{payee, '
+  'category?, no_bill?, about?}].';

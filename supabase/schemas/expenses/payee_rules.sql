@@ -13,7 +13,7 @@ create table app.payee_rules (
   payee text not null constraint payee_rules_payee_length check (length(payee) between 1 and 120),
   words text not null generated always as (app.payee_words(payee)) stored
     constraint payee_rules_words_given check (words <> ''),
-  category_id text collate "C" not null,
+  category_id text collate "C",
   deleted_at timestamptz,
   version int not null default 1,
   created_at timestamptz not null default app.instant(),
@@ -21,7 +21,8 @@ create table app.payee_rules (
   foreign key (category_id, organization_id) references app.categories (id, organization_id)
 );
 comment on table app.payee_rules is
-  'The default category of payments whose payee or name begins with these words.';
+  'The default category of payments whose payee or name begins with these words; without one, these payments are never '
+  'proposed as a bill.';
 -- A person who can't see a rule with a private category may add another for the same words.
 create unique index payee_rules_one_each_idx on app.payee_rules (organization_id, words, category_id)
   where deleted_at is null;

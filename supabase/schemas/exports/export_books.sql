@@ -171,7 +171,7 @@ begin
         'created_at', r.created_at, 'updated_at', r.updated_at
       )
       from app.payee_rules as r
-      join app.categories as category on category.id = r.category_id
+      left join app.categories as category on category.id = r.category_id
       where r.organization_id = organization and r.deleted_at is null and (last_id is null or r.id > last_id)
       order by r.id
       limit at_most;

@@ -160,6 +160,22 @@ $$;
 comment on function app.summarize_effects is
   'Returns the effects of an import for the list of changes: {pays?, corrects?, removes?: {count, first}}.';
 
+create or replace function app.warn_of_recurring_charges(context app.context, batch app.import_batches) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select case when count(*) = 0 then '[]'::jsonb else jsonb_build_array(app.warning('recurring_charges',
+      jsonb_build_object('count', count(*), 'names', (array_agg(f.finding ->> 'name' order by f.rank desc))[:5])
+    )) end
+    from app.find_recurring_charges(context, (
+      select min((r.item ->> 'date')::date) from app.import_rows as r where r.import_id = batch.id
+    )) as f
+  );
+end
+$$;
+comment on function app.warn_of_recurring_charges is
+  'Warns of charges that returned in this statement and belong to no bill.';
+
 create or replace function app.commit_import(context app.context, batch app.import_batches, arguments jsonb)
   returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -167,6 +183,7 @@ declare
   counted jsonb;
   lines int[];
   written jsonb;
+  warnings jsonb;
   answer jsonb;
 begin
   perform app.lock_import_bills(batch);
@@ -184,6 +201,7 @@ begin
   written := app.publish_rows(context, batch, lines);
 
   perform app.link_import_rows(context, batch);
+  warnings := app.warn_of_drafts(context, written) || app.warn_of_recurring_charges(context, batch);
   -- Lock the books last, so that other writers wait only briefly. Rows written so far are new or were locked one by
   -- one.
   perform app.lock_books_last(context.organization_id);
@@ -200,7 +218,7 @@ begin
       'skipped', coalesce((counted #>> '{outcomes,known}')::int, 0), 'totals', counted -> 'totals',
       'not_written', nullif((counted -> 'outcomes') - array['new', 'known', 'linked', 'pays'], '{}')
     ) || (counted -> 'effects'),
-    'warnings', app.warn_of_drafts(context, written)
+    'warnings', warnings
   );
   if cardinality(lines) > 0 or exists (
     select from app.change_items as i where i.change_id = current_setting('app.change_id', true)

@@ -339,6 +339,7 @@ export const writeCases = (ids: Ids): Cases => ({
     "category.new_name": between("Meals", "Dishes", { category: { action: "rename", name: "Food" } }),
     "category.into": between("Transport", "Housing", { category: { action: "merge", name: "Food" } }),
     "payee_rules[].payee": between("Kiosk", "Café", { payee_rules: [{ category: "Food" }] }),
+    "payee_rules[].no_bill": between(true, false, { payee_rules: [{ payee: "Kiosk", category: "Food" }] }),
     "payee_rules[].category": between("Food", "Transport", { payee_rules: [{ payee: "Kiosk" }] }),
     forget_layouts: between([], ["acc_00000000.0"]),
     "budget.action": between("set", "remove", { budget: { amount: "100" } }),

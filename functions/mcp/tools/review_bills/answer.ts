@@ -15,6 +15,8 @@ const Review = z.object({
   double_charges: Findings,
   trials_ending: Findings,
   cancel_by: Findings,
+  recurring_charges: Findings,
+  stopped_charges: Findings,
   provider_attention: Findings,
 });
 

@@ -18,6 +18,8 @@ export const reviewBills = defineTool({
     double_charges: "array",
     trials_ending: "array",
     cancel_by: "array",
+    recurring_charges: "array",
+    stopped_charges: "array",
     provider_attention: "array",
     counts: "object",
   },

@@ -40,7 +40,7 @@ export const updateSettings = defineTool({
         carry_over: { type: "boolean" },
       }, ["action"]),
       payee_rules: list(
-        object({ payee: text(120, { minLength: 1 }), category: text(60) }, ["payee"]),
+        object({ payee: text(120, { minLength: 1 }), category: text(60), no_bill: { type: "boolean" } }, ["payee"]),
         {
           maxItems: 50,
           description: "Without category: removed.",

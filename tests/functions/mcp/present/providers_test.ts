@@ -85,8 +85,16 @@ const FINDINGS: Record<keyof typeof en.findings, [finding: Json, text: string][]
   ],
   price_rises: [
     [
-      { name: "Netflix", old: "12.99", new: "15.99", currency: "EUR", change_percent: 23.1, since: "2026-11-01" },
-      "Netflix has cost 15.99 EUR since 2026-11-01, up from 12.99 EUR (+23.1%).",
+      {
+        name: "Netflix",
+        old: "12.99",
+        new: "15.99",
+        currency: "EUR",
+        change_percent: 23.1,
+        since: "2026-11-01",
+        more_a_year: "36.00",
+      },
+      "Netflix has cost 15.99 EUR since 2026-11-01, up from 12.99 EUR (+23.1%), which is 36.00 EUR more a year.",
     ],
     [
       {
@@ -96,9 +104,10 @@ const FINDINGS: Record<keyof typeof en.findings, [finding: Json, text: string][]
         currency: "EUR",
         change_percent: 10,
         since: "2027-01-01",
+        more_a_year: "12.00",
         upcoming: true,
       },
-      "Netflix will cost 11.00 EUR from 2027-01-01, up from 10.00 EUR (+10.0%).",
+      "Netflix will cost 11.00 EUR from 2027-01-01, up from 10.00 EUR (+10.0%), which is 12.00 EUR more a year.",
     ],
   ],
   unusual_amounts: [[
@@ -144,6 +153,42 @@ const FINDINGS: Record<keyof typeof en.findings, [finding: Json, text: string][]
   cancel_by: [[
     { name: "Gym", renews_on: "2026-12-24", cancel_by: "2026-12-19" },
     "Gym renews on 2026-12-24; to end it, cancel by 2026-12-19.",
+  ]],
+  recurring_charges: [
+    [
+      {
+        name: "Netflix",
+        amount: "12.99",
+        currency: "EUR",
+        frequency: "monthly",
+        every: 1,
+        charges: 3,
+        first_on: "2026-09-03",
+        last_on: "2026-11-03",
+        next_on: "2026-12-03",
+      },
+      "Netflix charged 12.99 EUR every month (3 times from 2026-09-03 to 2026-11-03), and no bill covers it. The next charge is likely around 2026-12-03. If it is a bill, add it with add_bill; if not, update_settings with payee_rules and no_bill stops this question.",
+    ],
+    [
+      {
+        name: "Power",
+        amount: "80.10",
+        lowest: "61.20",
+        highest: "80.10",
+        currency: "EUR",
+        frequency: "monthly",
+        every: 2,
+        charges: 3,
+        first_on: "2026-07-03",
+        last_on: "2026-11-03",
+        next_on: "2027-01-03",
+      },
+      "Power charged between 61.20 EUR and 80.10 EUR, last 80.10 EUR, every 2 months (3 times from 2026-07-03 to 2026-11-03), and no bill covers it. The next charge is likely around 2027-01-03. If it is a bill, add it with add_bill; if not, update_settings with payee_rules and no_bill stops this question.",
+    ],
+  ],
+  stopped_charges: [[
+    { name: "Netflix", due_on: "2026-10-03", account: "Checking", statements_to: "2026-10-31" },
+    "Netflix was due on 2026-10-03, but the statements of Checking to 2026-10-31 have no such charge. If it was cancelled, end it with update_bill; if it was paid another way, mark_bill_paid records it.",
   ]],
   provider_attention: [
     ...([

@@ -1,0 +1,169 @@
+-- Finds charges that return in a rhythm and belong to no bill, and bills whose charges stopped.
+
+create or replace function app.find_rhythm(gap int) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  -- Weekends and holidays move a charge by a few days.
+  return case
+    when gap between 6 and 8 then 'weekly/1'
+    when gap between 13 and 15 then 'weekly/2'
+    when gap between 26 and 35 then 'monthly/1'
+    when gap between 57 and 66 then 'monthly/2'
+    when gap between 86 and 97 then 'monthly/3'
+    when gap between 176 and 189 then 'monthly/6'
+    when gap between 356 and 374 then 'yearly/1'
+  end;
+end
+$$;
+comment on function app.find_rhythm is
+  'The frequency and interval, such as "monthly/3", of two charges so many days apart; null for none.';
+
+create or replace function app.find_recurring_charges(context app.context, since date)
+  returns table (rank date, finding jsonb)
+language plpgsql stable set search_path = '' as $$
+declare
+  -- Two yearly charges lie within it, also when the second is a month old.
+  kept_days constant int := 420;
+begin
+  return query
+    with paid as materialized (
+      select p.id, p.amount_minor, p.currency, p.paid_on, p.recorded_seq, e.name, e.category_id,
+        coalesce(e.payee, e.name) as text
+      from app.payments as p
+      cross join lateral (
+        select x.name, x.payee, x.category_id from app.expenses as x where x.id = p.expense_id offset 0
+      ) as e
+      where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
+        and p.occurrence_id is null and p.split_id is null
+        and p.paid_on between context.today - kept_days and context.today
+    ), spelled as materialized (
+      select t.text, app.descriptor_words(t.text) as words, app.payee_words(t.text) || ' ' as plain
+      from (select distinct p.text from paid as p) as t
+    ), named as materialized (
+      select s.*, array_to_string(s.words, ' ') as key
+      from spelled as s
+      where s.words <> '{}' and not exists (
+        select from app.payee_rules as r
+        where r.organization_id = context.organization_id and r.category_id is null and r.deleted_at is null
+          and starts_with(s.plain, r.words || ' ')
+      )
+    ), charges as materialized (
+      -- Charges of one amount and day, such as those of two tickets, are one step of a rhythm.
+      select distinct on (n.key, p.currency, p.amount_minor, p.paid_on) p.*, n.key
+      from paid as p
+      join named as n on n.text = p.text
+      order by n.key, p.currency, p.amount_minor, p.paid_on, p.recorded_seq
+    ), steps as materialized (
+      -- Each charge belongs to the stream of its payee and amount, and to the stream of its payee (amount 0).
+      select c.*, c.amount_minor as stream, app.find_rhythm(c.paid_on - lag(c.paid_on) over near) as rhythm
+      from charges as c
+      window near as (partition by c.key, c.currency, c.amount_minor order by c.paid_on)
+      union all
+      select c.*, 0, app.find_rhythm(c.paid_on - lag(c.paid_on) over near)
+      from charges as c
+      window near as (partition by c.key, c.currency order by c.paid_on, c.recorded_seq)
+    ), placed as materialized (
+      select s.*, row_number() over latest as place, first_value(s.rhythm) over latest as last_rhythm
+      from steps as s
+      window latest as (partition by s.key, s.currency, s.stream order by s.paid_on desc, s.recorded_seq desc)
+    ), runs as (
+      -- The first charge of the run has another gap before it, or none.
+      select p.key, p.currency, p.stream, p.last_rhythm, split_part(p.last_rhythm, '/', 1) as frequency,
+        split_part(p.last_rhythm, '/', 2)::int as every, count(*) as count,
+        min(p.place) filter (where p.rhythm is distinct from p.last_rhythm) as length
+      from placed as p
+      where p.last_rhythm is not null
+      group by p.key, p.currency, p.stream, p.last_rhythm
+    ), found as materialized (
+      select r.*, c.*, string_to_array(r.key, ' ') as words
+      from runs as r
+      cross join lateral (
+        select min(p.paid_on) as first_on, max(p.paid_on) as last_on, min(p.amount_minor) as least,
+          max(p.amount_minor) as most, array_agg(p.id order by p.place) as ids,
+          (array_agg(p.amount_minor order by p.place))[1] as minor, (array_agg(p.name order by p.place))[1] as name,
+          (array_agg(p.category_id order by p.place))[1] as category_id,
+          mode() within group (order by extract(day from p.paid_on)::int) as day
+        from placed as p
+        where p.key = r.key and p.currency = r.currency and p.stream = r.stream and p.place <= r.length
+      ) as c
+      where r.length >= case r.frequency when 'yearly' then 2 when 'weekly' then 4 else 3 end
+        and c.last_on >= since
+        and c.last_on >= context.today - 10
+          - r.every * case r.frequency when 'weekly' then 7 when 'monthly' then 31 else 366 end
+        -- Shopping also returns: amounts that differ need a payee who charges in this rhythm alone.
+        and (r.stream > 0 or r.length = r.count and r.frequency <> 'weekly'
+          and c.most <= c.least * case r.frequency when 'yearly' then 1.25 else 3 end)
+    ), bills as materialized (
+      select b.amount_mode, b.amount_minor, b.currency, b.frequency, b.every, app.descriptor_words(t.text) as words
+      from app.expenses as b
+      cross join lateral (values (b.name), (b.payee)) as t (text)
+      where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
+        and b.status in ('active', 'paused') and t.text is not null
+    )
+    select f.last_on, jsonb_build_object(
+      'name', f.name, 'amount', app.format_amount(f.minor, f.currency), 'currency', f.currency,
+      'lowest', case when f.least < f.most then app.format_amount(f.least, f.currency) end,
+      'highest', case when f.least < f.most then app.format_amount(f.most, f.currency) end,
+      'frequency', f.frequency, 'every', f.every, 'charges', f.length, 'first_on', f.first_on, 'last_on', f.last_on,
+      'next_on', case f.frequency
+        when 'weekly' then f.last_on + 7 * f.every
+        when 'yearly' then (f.last_on + interval '1 year')::date
+        else (date_trunc('month', f.last_on) + make_interval(months => f.every))::date - 1
+          + least(f.day, extract(day from date_trunc('month', f.last_on)
+            + make_interval(months => f.every + 1, days => -1))::int)
+      end,
+      'category', (select c.name from app.categories as c where c.id = f.category_id),
+      'ids', array(select app.shown_id(i) from unnest(f.ids[:12]) as i)
+    )
+    from found as f
+    where not (f.stream = 0 and exists (
+        select from found as o where o.key = f.key and o.currency = f.currency and o.stream > 0
+    ))
+      and not exists (
+        select from bills as b
+        where app.compare_names(b.words, f.words) >= 2
+            and (f.stream = 0 or b.amount_mode <> 'fixed' or app.same_amount(b.amount_minor, f.minor, 30))
+          or b.amount_minor = f.minor and b.currency = f.currency and b.frequency = f.frequency
+            and b.every = f.every
+      );
+end
+$$;
+comment on function app.find_recurring_charges is
+  'Payments without a bill that return weekly to yearly, the latest since a day: at least three (four weekly, two '
+  'yearly) of one payee and currency. Differing amounts count only if the payee has no other charges. Excludes charges '
+  'that an active bill''s name or amount covers, and payees with a rule no_bill.';
+
+create or replace function app.find_stopped_charges(context app.context) returns table (rank date, finding jsonb)
+language plpgsql stable set search_path = '' as $$
+declare
+  -- A charge may be booked some days late.
+  late_days constant int := 10;
+begin
+  return query
+    select o.due_on, jsonb_build_object(
+      'bill_id', b.id, 'name', b.name, 'due_on', o.due_on, 'account', a.name, 'statements_to', a.through
+    )
+    from (
+      select d.expense_id, min(d.due_on) as due_on from app.passed_occurrences(context) as d group by d.expense_id
+    ) as o
+    join app.expenses as b on b.id = o.expense_id
+    cross join lateral (
+      select l.account_id
+      from app.payments as p
+      join app.statement_links as k on k.payment_id = p.id
+      join app.statement_lines as l on l.id = k.line_id
+      where p.expense_id = b.id and p.deleted_at is null
+      order by p.paid_on desc limit 1
+    ) as last_line
+    cross join lateral (
+      select c.name, greatest((c.balance ->> 'to')::date, (
+        select max(l.booked_on) from app.statement_lines as l where l.account_id = c.id
+      )) as through
+      from app.accounts as c
+      where c.id = last_line.account_id
+    ) as a
+    where a.through >= o.due_on + late_days;
+end
+$$;
+comment on function app.find_stopped_charges is
+  'Bills whose earlier charges are in an account''s statements, and whose open date is missing there.';

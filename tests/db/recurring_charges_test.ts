@@ -1,0 +1,180 @@
+/** review_bills: charges that return without a bill, and bills whose charges stopped. */
+import { assertEquals, assertMatch } from "@std/assert";
+import { testBooks } from "../_support/book_steps.ts";
+import type { Books, Json } from "../_support/books.ts";
+import { importOfFile } from "../_support/import_args.ts";
+
+const TODAY = "2026-11-20";
+type Charge = [day: string, amount: string];
+
+const log = (books: Books, name: string, charges: Charge[], more: Json = {}) =>
+  books.ok("log_expenses", {
+    items: charges.map(([date, amount]) => ({ name, date, amount, ...more })),
+    on_duplicate: "allow",
+  });
+const recurring = async (books: Books): Promise<Json[]> => (await books.ok("review_bills")).recurring_charges;
+const namesOf = async (books: Books): Promise<string[]> => (await recurring(books)).map(({ name }) => name).sort();
+
+testBooks("recurring charges", { day: TODAY }, {
+  "three monthly charges of one amount are proposed with their proof": async (books) => {
+    await log(books, "NETFLIX.COM", [["2026-09-03", "12.99"], ["2026-10-05", "12.99"]]);
+    assertEquals(await recurring(books), []);
+    await log(books, "Netflix", [["2026-11-03", "12.99"]]);
+    const [{ ids, category: _, ...found }, ...more] = await recurring(books);
+    assertEquals(more, []);
+    assertEquals(ids.length, 3);
+    assertEquals(found, {
+      name: "Netflix",
+      amount: "12.99",
+      currency: "EUR",
+      frequency: "monthly",
+      every: 1,
+      charges: 3,
+      first_on: "2026-09-03",
+      last_on: "2026-11-03",
+      next_on: "2026-12-03",
+      text:
+        "Netflix charged 12.99 EUR every month (3 times from 2026-09-03 to 2026-11-03), and no bill covers it. The next charge is likely around 2026-12-03. If it is a bill, add it with add_bill; if not, update_settings with payee_rules and no_bill stops this question.",
+    });
+    await books.ok("add_bill", { name: "Netflix", amount: "12.99", first_due: "2026-12-03" });
+    assertEquals(await recurring(books), [], "a bill covers it");
+  },
+  "a yearly charge needs two, a weekly one four, and an old one has ended": async (books) => {
+    await log(books, "Car insurance", [["2025-11-01", "420"], ["2026-11-02", "437"]]);
+    await log(books, "Cleaner", [["2026-11-05", "40"], ["2026-11-12", "40"], ["2026-11-19", "40"]]);
+    await log(books, "Old magazine", [["2026-05-02", "8"], ["2026-06-02", "8"], ["2026-07-02", "8"]]);
+    assertEquals(await namesOf(books), ["Car insurance"]);
+    await log(books, "Cleaner", [["2026-10-29", "40"]]);
+    assertEquals(await namesOf(books), ["Car insurance", "Cleaner"]);
+    const [insurance] = (await recurring(books)).filter(({ name }) => name === "Car insurance");
+    assertEquals([insurance.lowest, insurance.highest, insurance.next_on], ["420.00", "437.00", "2027-11-02"]);
+  },
+  "differing amounts are proposed only of a payee without other charges": async (books) => {
+    await log(books, "City power", [["2026-09-15", "61.20"], ["2026-10-15", "74"], ["2026-11-16", "80.10"]]);
+    await log(books, "Grocer", [["2026-09-15", "61.20"], ["2026-10-15", "74"], ["2026-11-16", "80.10"]]);
+    await log(books, "Grocer", [["2026-10-21", "12"]]);
+    await log(books, "Shop club", [["2026-09-15", "8.99"], ["2026-10-15", "8.99"], ["2026-11-16", "8.99"]]);
+    await log(books, "Shop club", [["2026-10-21", "31.50"]]);
+    assertEquals(await namesOf(books), ["City power", "Shop club"]);
+    const power = (await recurring(books)).find(({ name }) => name === "City power");
+    assertEquals([power!.lowest, power!.highest, power!.amount], ["61.20", "80.10", "80.10"]);
+    assertMatch(power!.text, /^City power charged between 61\.20 EUR and 80\.10 EUR, last 80\.10 EUR, every month/);
+  },
+  "an active bill with the amount and rhythm under another name covers the charge": async (books) => {
+    await log(books, "Mueller Estates", [["2026-09-01", "950"], ["2026-10-01", "950"], ["2026-11-02", "950"]]);
+    assertEquals(await namesOf(books), ["Mueller Estates"]);
+    const { bill } = await books.ok("add_bill", { name: "Rent", amount: "950", first_due: "2026-12-01" });
+    assertEquals(await namesOf(books), []);
+    await books.ok("update_bill", { bill_id: bill.id, set: { status: "cancelled" } });
+    assertEquals(await namesOf(books), ["Mueller Estates"], "the bill has ended");
+  },
+  "another subscription of a billed payee is proposed": async (books) => {
+    await books.ok("add_bill", { name: "Apple", amount: "19.95", first_due: "2026-12-01" });
+    await log(books, "Apple", [["2026-09-09", "2.99"], ["2026-10-09", "2.99"], ["2026-11-09", "2.99"]]);
+    assertEquals((await recurring(books)).map(({ amount }) => amount), ["2.99"]);
+  },
+  "no_bill is remembered, listed, undone and removed": async (books) => {
+    await log(books, "Market hall", [["2026-09-03", "20"], ["2026-10-03", "20"], ["2026-11-03", "20"]]);
+    const no = { payee: "Market hall", no_bill: true };
+    const { change_id, data } = await books.call("update_settings", { payee_rules: [no] });
+    assertEquals(data.payee_rules, [no]);
+    await books.ok("update_settings", { payee_rules: [no] });
+    assertEquals(await recurring(books), []);
+    await books.ok("update_settings", { payee_rules: [{ payee: "Market hall", category: "Groceries" }] });
+    assertEquals(await recurring(books), [], "a category keeps the no");
+    await books.ok("undo_change", { change_id });
+    assertEquals(await namesOf(books), ["Market hall"]);
+    await books.ok("update_settings", { payee_rules: [no] });
+    await books.ok("update_settings", { payee_rules: [{ payee: "Market hall" }] });
+    assertEquals(await namesOf(books), ["Market hall"], "removed rules are gone");
+  },
+  "a price that changed once is one stream": async (books) => {
+    await log(books, "Mobile", [["2026-07-10", "20"], ["2026-08-10", "20"], ["2026-09-10", "20"]]);
+    await log(books, "Mobile", [["2026-10-12", "22"], ["2026-11-10", "22"]]);
+    const [mobile] = await recurring(books);
+    assertEquals([mobile!.amount, mobile!.lowest, mobile!.charges, mobile!.next_on], [
+      "22.00",
+      "20.00",
+      5,
+      "2026-12-10",
+    ]);
+  },
+});
+
+const pad = (n: number) => String(n).padStart(2, "0");
+/** Imports a statement. @returns the answer of the commit */
+async function importStatement(books: Books, rows: Charge3[]): Promise<Json> {
+  const lines = rows.map(([day, name, amount]) => `${day},${name},${amount},,EUR`).join("\n");
+  const file = importOfFile(`Date,Description,Debit,Credit,Currency\n${lines}\n`, { account: "Checking" });
+  const { preview } = await books.ok("import_expenses", file);
+  return await books.call("import_expenses", preview.commit_with);
+}
+type Charge3 = [day: string, name: string, amount: string];
+
+testBooks("recurring charges in statements", { day: "2025-12-31" }, {
+  "a household's year: each is proposed after its third charge, with at most one false proposal a month": async (
+    books,
+  ) => {
+    let seed = 20260101;
+    const random = (below: number) => {
+      seed = (seed * 1103515245 + 12345) % 2147483648;
+      return Math.floor(seed / 65536) % below;
+    };
+    const fixed: [name: string, day: number, amount: string, every: number][] = [
+      ["HAUSVERWALTUNG BERGER MIETE", 1, "1180.00", 1],
+      ["NETFLIX.COM AMSTERDAM", 5, "13.99", 1],
+      ["SPOTIFY P2F4A1", 12, "10.99", 1],
+      ["URBAN SPORTS CLUB", 29, "33.00", 1],
+      ["RUNDFUNK ARD ZDF", 15, "55.08", 3],
+      ["ICLOUD STORAGE", 20, "2.99", 1],
+    ];
+    const varying: [name: string, day: number, base: number][] = [
+      ["STADTWERKE STROM", 14, 7000],
+      ["MOBILFUNK NORD", 22, 2400],
+    ];
+    const shops = ["REWE MARKT", "EDEKA", "LIDL", "SHELL TANKSTELLE", "CAFE KOENIG", "ROSSMANN", "AMAZON MARKETPLACE"];
+    const truth = [...fixed.map(([name]) => name), ...varying.map(([name]) => name)];
+    const seen = new Map<string, number>();
+    for (let month = 1; month <= 12; month++) {
+      const rows: Charge3[] = [];
+      const at = (day: number) => `2026-${pad(month)}-${pad(Math.min(28, day + random(3)))}`;
+      for (const [name, day, amount, every] of fixed) if ((month - 1) % every === 0) rows.push([at(day), name, amount]);
+      for (const [name, day, base] of varying) {
+        rows.push([at(day), name, ((base + random(2000)) / 100).toFixed(2)]);
+      }
+      for (let i = 0; i < 45; i++) {
+        const amount = random(4) === 0 ? "9.99" : ((random(9000) + 150) / 100).toFixed(2);
+        rows.push([at(1 + random(26)), shops[random(shops.length)]!, amount]);
+      }
+      rows.forEach(([, name]) => truth.includes(name) && seen.set(name, (seen.get(name) ?? 0) + 1));
+      books.goTo(month === 12 ? "2027-01-02" : `2026-${pad(month + 1)}-02`);
+      const { warnings } = await importStatement(books, rows);
+      const found = await recurring(books);
+      const proposed = found.map(({ name }) => String(name).toUpperCase());
+      for (const name of truth) {
+        assertEquals(proposed.includes(name), seen.get(name)! >= 3, `${name} in month ${month}: ${proposed}`);
+      }
+      const wrong = proposed.filter((name) => !truth.includes(name));
+      assertEquals(wrong.length <= 1, true, `month ${month}: ${wrong}`);
+      assertEquals(/regularly and no bill covers/.test(JSON.stringify(warnings ?? [])), month >= 3, `month ${month}`);
+    }
+  },
+
+  "a bill that the statements no longer charge is named, until they charge it": async (books) => {
+    await books.ok("add_bill", { name: "Netflix", amount: "13.99", first_due: "2026-01-05" });
+    books.goTo("2026-02-01");
+    await importStatement(books, [["2026-01-05", "NETFLIX.COM", "13.99"], ["2026-01-31", "Kiosk", "3.00"]]);
+    assertEquals((await books.ok("review_bills")).stopped_charges, []);
+    books.goTo("2026-02-20");
+    assertEquals((await books.ok("review_bills")).stopped_charges, [], "no statement covers the date yet");
+    await importStatement(books, [["2026-02-17", "Bakery", "4.00"]]);
+    const { stopped_charges, counts } = await books.ok("review_bills");
+    assertEquals(counts.stopped_charges, 1);
+    assertEquals(
+      stopped_charges[0].text,
+      "Netflix was due on 2026-02-05, but the statements of Checking to 2026-02-17 have no such charge. If it was cancelled, end it with update_bill; if it was paid another way, mark_bill_paid records it.",
+    );
+    await importStatement(books, [["2026-02-06", "NETFLIX.COM", "13.99"]]);
+    assertEquals((await books.ok("review_bills")).stopped_charges, []);
+  },
+});
