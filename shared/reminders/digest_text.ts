@@ -1,7 +1,7 @@
 /** The plain-text part of a digest: the same facts as the HTML, in the same order. */
 import type { DigestContent, DigestLinks } from "./content.ts";
 import { advice, reason, reconnectSentences } from "./phrases.ts";
-import { type Row, type Section, sectionsOf } from "./rows.ts";
+import { type BudgetRow, type Row, type Section, sectionsOf } from "./rows.ts";
 import { headlineOf } from "./subject.ts";
 import type { Wording } from "./wording.ts";
 
@@ -37,29 +37,19 @@ export function digestText(
 }
 
 function sectionText(section: Section, { words: { headings } }: Wording): string {
-  const {
-    title,
-    overdue,
-    due,
-    notices,
-    awaited,
-    budgets,
-    moreOverdue,
-    moreDue,
-    moreNotices,
-    moreBudgets,
-    total,
-    balances,
-  } = section;
+  const { title, overdue, due, notices, awaited, budgets, total, balances } = section;
+  const widths = widthsOf([...overdue, ...due, ...notices, ...awaited].map(cellsOf));
+  const group = (heading: string, rows: Row[], more: string | null) =>
+    lines(heading, rows.flatMap((row) => rowTexts(row, widths)), more);
   return [
     ...(title ? [title] : []),
-    ...group(headings.overdue, overdue, moreOverdue),
-    ...group(headings.due, due, moreDue),
+    ...group(headings.overdue, overdue, section.moreOverdue),
+    ...group(headings.due, due, section.moreDue),
     ...(total ? [total] : []),
     ...group(headings.awaited, awaited, null),
-    ...group(headings.notices, notices, moreNotices),
-    ...lines(headings.budgets, budgets.map(({ name, used }) => `${name}: ${used}`), moreBudgets),
-    ...lines(headings.balances, balances.map(({ name, used }) => `${name}: ${used}`), null),
+    ...group(headings.notices, notices, section.moreNotices),
+    ...lines(headings.budgets, pairs(budgets), section.moreBudgets),
+    ...lines(headings.balances, pairs(balances), null),
   ].join("\n");
 }
 
@@ -71,18 +61,39 @@ function planEndText({ planEnd, organizationId }: Section, links: DigestLinks): 
       `${heading}:`,
       ...sentences.map((sentence) => `  ${sentence}`),
       ...(link ? [`  ${link}: ${links.plan(organizationId)}`] : []),
-      ...lines(dueHeading ?? "", due.map(({ name, used }) => `${name}: ${used}`), more),
+      ...lines(dueHeading ?? "", pairs(due), more),
     ].join("\n"),
   ];
 }
 
-const group = (heading: string, rows: Row[], more: string | null) => lines(heading, rows.map(rowText), more);
-
 const lines = (heading: string, texts: string[], more: string | null) =>
   texts.length === 0 ? [] : [`${heading}:`, ...[...texts, ...(more ? [more] : [])].map((text) => `  ${text}`)];
 
-function rowText({ name, date, distance, amount, notes }: Row): string {
-  const amounts = amount ? `: ${amount}` : "";
-  const detail = notes.length > 0 ? ` (${notes.join("; ")})` : "";
-  return `${[name, date, distance].join(" · ")}${amounts}${detail}`;
+/** A longer name stands on a line of its own, so that it widens no column. */
+const LONGEST_NAME = 24;
+
+const widthOf = (text: string): number => [...text].length;
+const spaces = (width: number, text: string): string => " ".repeat(Math.max(0, width - widthOf(text)));
+
+/** Of each column. */
+const widthsOf = (rows: string[][]): number[] =>
+  (rows[0] ?? []).map((_, column) =>
+    Math.max(0, ...rows.map((cells) => widthOf(cells[column]!)).filter((width) => column > 0 || width <= LONGEST_NAME))
+  );
+
+const cellsOf = ({ name, date, distance, amount }: Row): string[] => [name, date, distance, amount ?? ""];
+
+/** The cells in columns, the amount to the right, and the notes below. */
+function rowTexts(row: Row, widths: number[]): string[] {
+  const [name, date, distance, amount] = cellsOf(row).map((text, column) =>
+    column < 3 ? text + spaces(widths[column]!, text) : spaces(widths[column]!, text) + text
+  );
+  const isLong = widthOf(row.name) > LONGEST_NAME;
+  return [
+    ...(isLong ? [row.name] : []),
+    [isLong ? spaces(widths[0]!, "") : name, date, distance, amount].join("  ").trimEnd(),
+    ...(row.notes.length > 0 ? [`  ${row.notes.join("; ")}`] : []),
+  ];
 }
+
+const pairs = (rows: BudgetRow[]): string[] => rows.map(({ name, used }) => `${name}: ${used}`);

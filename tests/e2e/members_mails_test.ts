@@ -82,7 +82,7 @@ Deno.test("assigning the rent to Ben reminds him and shows Anna the assignee", a
 “Rent” is due on 1 November.
 
 Due:
-  Rent · Sunday, 1 November · in 3 days: €1,310.00
+  Rent  Sunday, 1 November  in 3 days  €1,310.00
 
 Tell your assistant: “Mark ‘Rent’ paid” or “Snooze ‘Rent’ until Monday.”
 
@@ -92,7 +92,7 @@ No assistant at hand? Open the books: <link>
 
 You’re getting this email because bills in “Garden Street” are assigned to you. We send at most one a day.`,
   );
-  assertStringIncludes(mails[ANNA]!.text, "€1,310.00 (assigned to ben@example.com)");
+  assertStringIncludes(mails[ANNA]!.text, "€1,310.00\n    assigned to ben@example.com");
   assertStringIncludes(mails[ANNA]!.html, "assigned to ben@example.com");
   assertMatch(mails[ANNA]!.text, /because you own “Garden Street” and reminders are on/);
 

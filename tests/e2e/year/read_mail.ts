@@ -66,32 +66,36 @@ function sectionsOf(text: string): Record<"overdue" | "due" | "notices", string[
   const sections = { overdue: [] as string[], due: [] as string[], notices: [] as string[] };
   const [, , body] = text.split("\n\n");
   let section: keyof typeof sections | undefined;
-  for (const line of body!.split("\n")) {
+  const lines = body!.split("\n");
+  for (const [place, line] of lines.entries()) {
+    if (line.startsWith("    ")) continue;
     if (line in HEADINGS) section = HEADINGS[line as keyof typeof HEADINGS];
     else if (line.startsWith("Total: ")) section = undefined;
     else {
       assert(section && line.startsWith("  "), `a line that no rule knows: ${line}`);
-      sections[section!].push(section === "notices" ? readNotice(line) : readBill(line));
+      sections[section!].push(section === "notices" ? readNotice(line, lines[place + 1]!.trim()) : readBill(line));
     }
   }
   return sections;
 }
 
-/** `  Rent · Monday, 5 October · in 2 days: €1,310.00 (paid automatically)` */
+/** `  Rent  Monday, 5 October  in 2 days  €1,310.00`; the amount may be missing. */
 function readBill(line: string): string {
-  const [, name, date, when, amount] = /^ {2}(.+?) · (.+?) · ([^:(]+?)(?:: ([^(]+?))?(?: \(.*\))?$/.exec(line) ?? [];
+  const [name, date, when, amount] = cellsOf(line);
   assert(name && when, `a line that nobody can read: ${line}`);
   return [name, dayOf(date!), when, ...(amount ? [readAmount(amount)] : [])].join(" · ");
 }
 
-/** `  Gym · Friday, 30 January · in 14 days (last day to cancel, or it renews on …, which costs €360.00)` */
-function readNotice(line: string): string {
-  const [, name, date, when, note] = /^ {2}(.+?) · (.+?) · (.+?) \((.*)\)$/.exec(line) ?? [];
-  const kind = KINDS.find(([words]) => words.test(note ?? ""))?.[1];
-  assert(kind, `a notice that no rule knows: ${line}`);
-  const amounts = note!.match(/(US\$|€|£|¥|[A-Z]{3}\s)[\d,]+(\.\d+)?/g) ?? [];
+/** `  Gym  Friday, 30 January  in 14 days`, and below it "last day to cancel, or it renews on …, which costs €360.00". */
+function readNotice(line: string, note: string): string {
+  const [name, date, when] = cellsOf(line);
+  const kind = KINDS.find(([words]) => words.test(note))?.[1];
+  assert(kind, `a notice that no rule knows: ${line} ${note}`);
+  const amounts = note.match(/(US\$|€|£|¥|[A-Z]{3}\s)[\d,]+(\.\d+)?/g) ?? [];
   return `${kind}: ${[name, dayOf(date!), when, ...amounts.map(readAmount)].join(" · ")}`;
 }
+
+const cellsOf = (line: string) => line.trim().split(/ {2,}/);
 
 /** "Monday, 5 October", "since 20 September", "5 January 2027": the day and the month. */
 const dayOf = (text: string) => /\d{1,2} \p{L}+/u.exec(text)![0];
