@@ -51,12 +51,14 @@ export const TARGETS: Record<string, Target> = {
   "cold start: auth-callback": atMost(1.5),
   "cold start: cron-reminders": atMost(1.5),
   "cold start: cron-provider-sync": atMost(1.5),
+  "cold start: inbound-mail": atMost(1.5),
   "cold start: mcp, bundled": atMost(2.2),
   "cold start: oauth, bundled": atMost(1.5),
   "cold start: payment-webhook, bundled": atMost(1.5),
   "cold start: auth-callback, bundled": atMost(1.5),
   "cold start: cron-reminders, bundled": atMost(1.5),
   "cold start: cron-provider-sync, bundled": atMost(1.5),
+  "cold start: inbound-mail, bundled": atMost(1.5),
 
   "bundle: mcp": atMost(180),
   "bundle: auth-callback": atMost(110),
@@ -64,6 +66,7 @@ export const TARGETS: Record<string, Target> = {
   "bundle: payment-webhook": atMost(80),
   "bundle: cron-reminders": atMost(80),
   "bundle: cron-provider-sync": atMost(80),
+  "bundle: inbound-mail": atMost(80),
 
   "code: local": atMost(6_690),
   "code: supabase/schemas": atMost(20_075),

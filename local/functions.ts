@@ -2,6 +2,7 @@
 import { createAuthCallbackApp } from "../functions/auth-callback/app.ts";
 import { createCronProviderSyncApp } from "../functions/cron-provider-sync/app.ts";
 import { createCronRemindersApp } from "../functions/cron-reminders/app.ts";
+import { createInboundMailApp } from "../functions/inbound-mail/app.ts";
 import { createMcpApp } from "../functions/mcp/app.ts";
 import { createOAuthApp } from "../functions/oauth/app.ts";
 import { createPaymentWebhookApp } from "../functions/payment-webhook/app.ts";
@@ -16,6 +17,7 @@ const CREATE: Partial<Record<Slug, (deps: Deps) => App>> = {
   "auth-callback": createAuthCallbackApp,
   "cron-reminders": createCronRemindersApp,
   "cron-provider-sync": createCronProviderSyncApp,
+  "inbound-mail": createInboundMailApp,
 };
 
 export type FunctionsHandler = (request: Request) => Promise<Response>;

@@ -2,7 +2,7 @@
  * `deno task selfcheck -- SITE [options]`: checks a deployment and prints one line per problem. It changes nothing
  * there.
  */
-import { SLUGS } from "../shared/routes.ts";
+import { type Slug, SLUGS } from "../shared/routes.ts";
 import { fileURLToPath } from "node:url";
 import { fail, print, readCommandLine, readSettings, taskCommand } from "./command_line.ts";
 import { createCli } from "./deploy/cli.ts";
@@ -52,12 +52,17 @@ for await (const { kind, text } of checkDeployment(site)) {
 print(faults === 0 ? `${site.url} is fine.` : `${site.url}: ${faults} ${faults === 1 ? "fault" : "faults"}.`);
 Deno.exit(faults === 0 ? 0 : 1);
 
-/** The functions of this checkout, which its deployment should have: the webhook only where plans are sold. */
+/**
+ * The functions of this checkout, which its deployment should have: the webhook only where plans are sold, the door for
+ * mail only where mail is received.
+ */
 async function builtFunctions() {
   const folders = new URL("../functions/", import.meta.url);
-  const expected = SLUGS.filter((slug) =>
-    slug !== "payment-webhook" || !settings || settings.get("PAYMENT_WEBHOOK_SECRET")
-  );
+  const needs: Partial<Record<Slug, string>> = {
+    "payment-webhook": "PAYMENT_WEBHOOK_SECRET",
+    "inbound-mail": "INBOUND_URL",
+  };
+  const expected = SLUGS.filter((slug) => !needs[slug] || !settings || settings.get(needs[slug]));
   const isBuilt = await Promise.all(
     expected.map((slug) => Deno.stat(new URL(`${slug}/index.ts`, folders)).then(() => true, () => false)),
   );

@@ -2,6 +2,7 @@
  * Resolves the environment once into typed data. It reports every missing or malformed variable at once, never prints
  * a value, and never derives a public address from a request.
  */
+import { type InboundSettings, parseInboundUrl } from "./inbound/inbound_url.ts";
 
 /** Rate limit overrides by limit name, or all limits on or off. */
 export type RateLimits = "on" | "off" | Readonly<Record<string, number>>;
@@ -26,6 +27,8 @@ export interface Config {
   credentialsKeys: readonly string[];
   mailUrl?: string;
   mailFrom?: string;
+  /** Who hands over mail that people forward; when absent, none is received. */
+  inbound?: InboundSettings;
   authProviders: readonly string[];
   /** Sources of exchange rates in order of preference: `ecb`, `frankfurter`, optionally with `=base URL`; may be empty. */
   fxSources: readonly string[];
@@ -115,6 +118,12 @@ export function readConfig(env: Environment, needs: readonly ConfigName[]): Conf
     credentialsKeys:
       read("credentialsKeys", "CREDENTIALS_KEY", aesKeys, "has an entry that is not 32 bytes of base64") ?? [],
     mailUrl: read("mailUrl", "MAIL_URL", mailUrl, "is not a resend:, smtps: or smtp: URL"),
+    inbound: read(
+      "inbound",
+      "INBOUND_URL",
+      parseInboundUrl,
+      "is not <mail service>://<user>:<secret of 16 characters or more>@<domain>",
+    ),
     mailFrom: read("mailFrom", "MAIL_FROM", (value) => value, "is empty"),
     authProviders: read("authProviders", "AUTH_PROVIDERS", providers, "has a malformed provider name") ?? [],
     fxSources: read(

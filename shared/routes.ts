@@ -38,6 +38,7 @@ export const SLUGS = [
   "auth-callback",
   "cron-reminders",
   "cron-provider-sync",
+  "inbound-mail",
 ] as const;
 export type Slug = (typeof SLUGS)[number];
 
@@ -85,6 +86,8 @@ export const ROUTES: readonly Route[] = [
   { path: "/api/health/jobs", slug: "cron-reminders" },
   { path: "/api/health/mail", slug: "cron-reminders" },
   { path: "/api/payment/webhook", slug: "payment-webhook" },
+  // A mail of 10 MiB, raw and with its attachments in base64.
+  { path: "/api/mail/inbound", slug: "inbound-mail", bodyMb: 27 },
   { path: "/api/cron/reminders", slug: "cron-reminders" },
   { path: "/api/cron/provider-sync", slug: "cron-provider-sync" },
   { path: "/auth/callback", slug: "auth-callback", page: true },
@@ -148,6 +151,7 @@ const ROOT: Record<Slug, string> = {
   "auth-callback": "/auth/callback",
   "cron-reminders": "/api/cron/reminders",
   "cron-provider-sync": "/api/cron/provider-sync",
+  "inbound-mail": "/api/mail/inbound",
 };
 
 /** Public base of a function's relative paths. */

@@ -1,7 +1,7 @@
 /**
- * The reminders job: rolls bills forward, mails reminders, refreshes exchange rates, sends events to apps. It also
- * serves the health checks of jobs and mail. Everything requires the scheduler's secret and is loaded only for callers
- * that have it.
+ * The reminders job: rolls bills forward, mails reminders, refreshes exchange rates, sends events to apps, reads
+ * forwarded mail. It also serves the health checks of jobs and mail. Everything requires the scheduler's secret and is
+ * loaded only for callers that have it.
  */
 import type { Deps } from "../../shared/deps.ts";
 import { type App, createApp } from "../../shared/http/app.ts";
@@ -30,6 +30,7 @@ export function createCronRemindersApp(
       workMs: WORK_MS,
       rollsOnly: only === "roll",
       sendsEventsOnly: only === "events",
+      readsMailOnly: only === "inbound",
       ...limits,
     });
     return c.json(answer, 200, { "cache-control": "no-store" });

@@ -10,6 +10,7 @@ import { describeError } from "../../shared/log.ts";
 import { type Problem, Problems } from "../../shared/jobs/problems.ts";
 import { sendEvents } from "./events_stage.ts";
 import { mailProposals } from "./proposals_stage.ts";
+import { readInboundMail } from "./inbound_stage.ts";
 import { ratePastDays } from "./past_rates_stage.ts";
 import { refreshRates } from "./rates_stage.ts";
 import { sendReminders } from "./reminders_stage.ts";
@@ -36,6 +37,8 @@ export interface RunLimits {
   rollsOnly?: boolean;
   /** Only sends events to apps, which are waiting for them. */
   sendsEventsOnly?: boolean;
+  /** Only reads forwarded mail, whose documents people wait for. */
+  readsMailOnly?: boolean;
   /** Milliseconds since the start of the run, for tests. */
   elapsed?: () => number;
 }
@@ -55,7 +58,7 @@ const KEPT_FOR_PAST_RATES_MS = 5_000;
 /** @throws {AppError} `unavailable` when the database cannot be reached at all. */
 export async function runReminders(
   deps: Deps,
-  { workMs, rollsOnly = false, sendsEventsOnly = false, elapsed = stopwatch() }: RunLimits,
+  { workMs, rollsOnly = false, sendsEventsOnly = false, readsMailOnly = false, elapsed = stopwatch() }: RunLimits,
 ): Promise<RunAnswer> {
   const { database } = deps;
   const job: Job = {
@@ -76,6 +79,10 @@ export async function runReminders(
   if (sendsEventsOnly) {
     const told = await run("events", () => sendEvents(deps, until(workMs)));
     return { ...NOTHING_DONE, ok: told !== null, nextDueAdvanced: 0, errors: problems.list() };
+  }
+  if (readsMailOnly) {
+    const read = await run("inbound", () => readInboundMail(deps, until(workMs), elapsed));
+    return { ...NOTHING_DONE, ok: read !== null, nextDueAdvanced: 0, errors: problems.list() };
   }
   const counted = await run("candidates", async () => ({ candidates: await job.store.countCandidates(at) }));
   const rolled = await roll();

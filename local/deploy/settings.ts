@@ -21,6 +21,7 @@ export const FUNCTION_SETTINGS: readonly string[] = [
   "DATABASE_SERVICE_ROLE_KEY",
   "MAIL_URL",
   "MAIL_FROM",
+  "INBOUND_URL",
   "AUTH_PROVIDERS",
   "FX_SOURCES",
   "PROVIDER_BASES",

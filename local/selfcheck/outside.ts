@@ -12,6 +12,7 @@ const PROBES: Record<Slug, readonly [method: string, path: string]> = {
   "auth-callback": ["GET", "/login"],
   "cron-reminders": ["GET", "/api/cron/reminders"],
   "cron-provider-sync": ["GET", "/api/cron/provider-sync"],
+  "inbound-mail": ["POST", "/api/mail/inbound"],
 };
 
 /**
@@ -225,6 +226,12 @@ export const refusals: Check = async function* (site) {
     const { status } = await site.ask("/api/payment/webhook", { method: "POST", body: "{}" });
     if (status === 503) yield wrong("/api/payment/webhook accepts no events: set PAYMENT_WEBHOOK_SECRET");
     else if (status !== 401) yield wrong(`/api/payment/webhook answers an event without a signature with ${status}`);
+  }
+  if (site.slugs.includes("inbound-mail")) {
+    const { status } = await site.ask("/api/mail/inbound", { method: "POST", body: "{}" });
+    if (status === 503) {
+      yield note("/api/mail/inbound receives no mail: set INBOUND_URL, if people should forward theirs");
+    } else if (status !== 401) yield wrong(`/api/mail/inbound answers a request without a secret with ${status}`);
   }
 };
 

@@ -43,6 +43,26 @@ export async function readDocument(
 /** Mails within mails are forwarded ones. */
 const DEEPEST = 4;
 
+export interface MailPart {
+  documents: ReadDocument[];
+  /** Whether attachments follow. */
+  hasMore: boolean;
+}
+
+/** Reads one attachment of a mail, for a process whose time is short. @param at its place, from 0. */
+export async function readMailPart(bytes: Uint8Array, { name, at }: { name: string; at: number }): Promise<MailPart> {
+  const own = { name, type: "message/rfc822", bytes };
+  if (!isMail(bytes)) return { documents: [{ ...own, refusal: refuse("unknown_kind") }], hasMore: false };
+  const { readMail } = await import("./mail/read_mail.ts");
+  const { attached = [] } = await readMail(bytes);
+  const part = attached[at];
+  if (!part) return { documents: at === 0 ? await readDocument(bytes, own) : [], hasMore: false };
+  return {
+    documents: await readDocument(part.bytes, part, 1),
+    hasMore: at + 1 < attached.length,
+  };
+}
+
 async function mailed(own: Pick<ReadDocument, "name" | "type" | "bytes">, depth: number): Promise<ReadDocument[]> {
   const { MOST_ATTACHMENTS, readMail } = await import("./mail/read_mail.ts");
   const { attached, text } = await readMail(own.bytes);

@@ -16,6 +16,7 @@ insert into app.retention (what, keep) values
   ('deleted_accounts', '14 days'),
   ('deleted_records', '30 days'),
   ('documents', '400 days'),
+  ('inbound_mails', '14 days'),
   ('change_contents', '30 days'),
   ('changes', '400 days'),
   ('idempotency_keys', '24 hours'),

@@ -276,6 +276,45 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   find_rolling_pages: () => [{ args: { at, size: 2000 }, part: nothing }],
   // Ciphertext with its link, which only the job sees.
   find_stale_credentials: () => [{ args: { key_id: "ffffffff", after: "", at_most: 100 }, part: nothing }],
+  keep_inbound_mail: ({ first }) => [{
+    args: {
+      tokens: [first.inboundToken],
+      provider_id: "another",
+      mail: { sender: first.memberEmail, subject: "a", verdicts: {}, is_proven: true },
+      content: "YQ==",
+      at,
+    },
+  }],
+  fill_inbound_mail: (t) =>
+    of(t, (one) => ({
+      mail_id: one.mailId,
+      attempt: 0,
+      mail: { sender: t.first.memberEmail, subject: "a", verdicts: {}, is_proven: true },
+      content: "YQ==",
+      at,
+    })),
+  claim_inbound_mail: () => [{ args: { at }, part: nothing }],
+  settle_inbound_mail: (t) =>
+    of(t, (one) => ({
+      mail_id: one.mailId,
+      attempt: 0,
+      parts_done: 0,
+      outcome: "read",
+      documents: [],
+      refusals: [],
+      at,
+    })),
+  read_inbound: (t) => of(t, (one) => ({ user_id: t.first.ownerId, organization_id: one.organizationId, at })),
+  change_inbound: (t) =>
+    ["rotate", "accept", "block", "forget"].flatMap((action) =>
+      of(t, (one) => ({
+        user_id: t.first.ownerId,
+        organization_id: one.organizationId,
+        action,
+        target: action === "forget" ? "a@sender.example" : one.mailId,
+        at,
+      }))
+    ),
   keep_provider_answer: (t) =>
     of(t, (one) => ({
       link_id: one.linkId,

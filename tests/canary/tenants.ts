@@ -3,6 +3,7 @@
  * every text and an amount in all money where the constraints allow it. The catalog shows who owns a row, so new tables
  * and columns are included automatically.
  */
+import { createHash } from "node:crypto";
 import type { Session, SqlDatabase } from "../../local/database/sql.ts";
 import { calendarToken } from "../../shared/calendar/token.ts";
 import { hashToken } from "../../shared/oauth/tokens.ts";
@@ -61,6 +62,9 @@ export interface Tenant {
   waitingImportId: string;
   importId: string;
   documentId: string;
+  mailId: string;
+  /** In the address at which mail is received. */
+  inboundToken: string;
   proposalId: string;
   grantId: string;
   clientId: string;
@@ -122,6 +126,8 @@ const tenant = (digit: string, suffix: string, name: string): Tenant => {
     waitingImportId: id("imp", "c"),
     importId: id("imp", "d"),
     documentId: id("doc", "a"),
+    mailId: id("mail", "a"),
+    inboundToken: createHash("md5").update(id("org", "a")).digest("hex").slice(0, 20),
     proposalId: id("prop", "a"),
     grantId: uuid("1"),
     clientId: `client_${name}`,

@@ -90,6 +90,7 @@ Deno.test("each scheduled function has its schedules, and they call nothing else
     [
       ["provider-sync", "0 6 2 * *", "cron-provider-sync"],
       ["provider-sync-catch-up", "0 6 3-10 * *", "cron-provider-sync"],
+      ["read-mail", "* * * * *", "cron-reminders?only=inbound", " where app.has_mail_to_read(now())"],
       ["reminders", "0 8 * * *", "cron-reminders"],
       ["reminders-catch-up", "5-55/10 8-11 * * *", "cron-reminders"],
       ["roll-bills", "1-59/15 * * * *", "cron-reminders?only=roll"],

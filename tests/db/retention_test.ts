@@ -23,6 +23,12 @@ const ROWS: Record<string, { table: string; insert: (at: string) => string }> = 
       `insert into app.documents (organization_id, added_by, hash, name, type, size, created_at)
        select o.id, ${U}, md5('a') || md5('b'), 'a.pdf', 'application/pdf', 1, ${at} from o`,
   },
+  inbound_mails: {
+    table: "app.inbound_mails",
+    insert: (at) =>
+      `insert into app.inbound_mails (organization_id, provider_id, state, leased_until, received_at)
+       select o.id, 'a', 'waiting', ${at}, ${at} from o`,
+  },
   changes: {
     table: "app.change_sets",
     insert: (at) =>

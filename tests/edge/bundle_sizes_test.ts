@@ -11,6 +11,7 @@ const LIMITS: Record<Slug, { kb: number; modules: number }> = {
   "auth-callback": { kb: 138, modules: 232 },
   "cron-reminders": { kb: 19, modules: 42 },
   "cron-provider-sync": { kb: 18, modules: 43 },
+  "inbound-mail": { kb: 60, modules: 90 },
 };
 /** Below this fraction of its limit, a bundle has shrunk and its limit should follow. */
 const LEAST = 0.9;

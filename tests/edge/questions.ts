@@ -13,6 +13,7 @@ export interface Question {
 
 const SITE = "https://expenses.example";
 const WEBHOOK_SECRET = "a-webhook-secret-of-32-bytes-and-more";
+const INBOUND_PASSWORD = "a-password-of-the-mail-service";
 const SECRET = "a-secret-of-more-than-thirty-two-bytes";
 
 /** The whole environment of a function. @param supabaseUrl URL of `fakeDatabase`. */
@@ -26,6 +27,7 @@ export const environmentOf = (supabaseUrl: string): Record<string, string> => ({
   PAYMENT_WEBHOOK_SECRET: WEBHOOK_SECRET,
   CREDENTIALS_KEY: "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=",
   MAIL_URL: "smtp://127.0.0.1:9",
+  INBOUND_URL: `postmark://user:${INBOUND_PASSWORD}@in.expenses.example`,
   MAIL_FROM: "Expenses <expenses@expenses.example>",
   FX_SOURCES: `ecb=${supabaseUrl}/nobody`,
 });
@@ -61,6 +63,7 @@ const ANSWERS: Record<string, unknown> = {
   settle_values: { settled: 0, next: null },
   count_provider_links: { links: 3, synced: 3, waiting: 0 },
   claim_provider_link: null,
+  keep_inbound_mail: { kept: 1 },
   record_job_run: null,
 };
 
@@ -95,6 +98,13 @@ async function signedEvent(secret: string): Promise<RequestInit> {
   const signature = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
   return { method: "POST", headers: { "x-payment-signature": signature }, body };
 }
+
+const forwarded = (password: string): RequestInit =>
+  json({
+    MessageID: "1",
+    OriginalRecipient: `in+${"0".repeat(20)}@in.expenses.example`,
+    RawEmail: "From: a@expenses.example\r\nSubject: Your invoice\r\n\r\n",
+  }, { authorization: `Basic ${btoa(`user:${password}`)}` });
 
 /** By slug, the valid request first. Paths are those of the platform's gateway. */
 export const QUESTIONS: Partial<Record<Slug, () => Promise<Question[]>>> = {
@@ -137,6 +147,11 @@ export const QUESTIONS: Partial<Record<Slug, () => Promise<Question[]>>> = {
         says: `"candidates":0`,
       },
       { path: "/cron-reminders?secret=another", status: 401, says: "unauthorized" },
+    ]),
+  "inbound-mail": () =>
+    Promise.resolve([
+      { path: "/inbound-mail", init: forwarded(INBOUND_PASSWORD), status: 200, says: `"ok"` },
+      { path: "/inbound-mail", init: forwarded("another password"), status: 401, says: "error" },
     ]),
   "cron-provider-sync": () =>
     Promise.resolve([

@@ -1,14 +1,10 @@
 /** Reads uploaded documents, stores each once, and attaches it if the match is certain. */
-import { Buffer } from "node:buffer";
-import { cleanLine } from "../../../shared/clean_text.ts";
-import type { FactEnvelope } from "../../../shared/connector/result.ts";
 import type { ReadDocument } from "../../../shared/documents/facts.ts";
+import { type Attach, keepRead, type Taken } from "../../../shared/documents/keep_read.ts";
 import { readDocument } from "../../../shared/documents/read_document.ts";
-import { ShownDocument } from "../../../shared/documents/shown.ts";
 import { AppError } from "../../../shared/errors.ts";
 import type { SentFile } from "../../../shared/http/file_form.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
-import type { RefusalFacts } from "../../../shared/words/message.ts";
 import type { PageDeps } from "../page_guards.ts";
 
 /** The file is not a document at all, as opposed to an unreadable one. */
@@ -22,8 +18,6 @@ export interface ReadFile {
   isDocument: boolean;
   documents: readonly ReadDocument[];
 }
-
-export type Taken = { name: string } & ({ document: ShownDocument } | { refusal: RefusalFacts });
 
 /** One at a time: reading takes memory. */
 export async function readDocuments(files: readonly SentFile[]): Promise<ReadFile[]> {
@@ -43,33 +37,12 @@ export async function takeDocuments(
   deps: PageDeps,
   { user, organizationId, read }: { user: SignedInUser; organizationId: string; read: readonly ReadFile[] },
 ): Promise<Taken[]> {
-  const attach = async (args: Record<string, unknown>): Promise<FactEnvelope> => {
+  const attach: Attach = async (args) => {
     const answer = await deps.documents.attach({ userId: user.id, organizationId, arguments: args, at: deps.clock() });
     if (answer.outcome === "ok") return answer.result;
     throw new AppError("forbidden", "refused meanwhile", { says: ({ uploadRefused }) => uploadRefused });
   };
   const taken: Taken[] = [];
-  for (const document of read.flatMap(({ documents }) => documents)) taken.push(await take(attach, document));
+  for (const document of read.flatMap(({ documents }) => documents)) taken.push(await keepRead(attach, document));
   return taken;
 }
-
-async function take(
-  attach: (args: Record<string, unknown>) => Promise<FactEnvelope>,
-  { name, type, bytes, facts, refusal }: ReadDocument,
-): Promise<Taken> {
-  if (!facts) return { name, refusal: refusal! };
-  const kept = await attach({
-    step: "keep",
-    content: Buffer.from(bytes).toString("base64"),
-    name: cleanLine(name).trim() || "document",
-    type,
-    facts,
-  });
-  if (!kept.ok) return { name, refusal: kept.error! };
-  const document = documentOf(kept);
-  // Setting a bill's amount may need approval; the document is kept either way.
-  const attached = await attach({ document_id: document.id });
-  return { name, document: attached.ok ? documentOf(attached) : document };
-}
-
-export const documentOf = ({ data }: FactEnvelope): ShownDocument => ShownDocument.parse(data?.document);

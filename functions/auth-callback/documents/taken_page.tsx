@@ -1,5 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** The result of each uploaded file. */
+import type { Taken } from "../../../shared/documents/keep_read.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
@@ -10,7 +11,6 @@ import { booksPath, documentPath } from "../../../shared/urls.ts";
 import { findWords } from "../../../shared/words/codes.ts";
 import type { PageDeps } from "../page_guards.ts";
 import { Alerts, Choose, ReadFacts } from "./document_facts.tsx";
-import type { Taken } from "./take_documents.ts";
 
 export async function renderTaken(
   c: AppContext,

@@ -66,6 +66,8 @@ begin
       -- A document that is attached to a record is deleted with it.
       ('deleted_records', 'app.documents', 'deleted_at < $1'),
       ('documents', 'app.documents', 'expense_id is null and created_at < $1'),
+      -- Also those that wait for a decision; the documents that were read from a mail stay.
+      ('inbound_mails', 'app.inbound_mails', 'received_at < $1'),
       ('proposals', 'app.proposals', 'expires_at < $1'),
       -- Mails about proposals cascade from them.
       ('proposals', 'app.mails', 'event_id is not null and leased_until < $1'),

@@ -8,3 +8,6 @@ select cron.schedule('roll-bills', '1-59/15 * * * *', $$select jobs.call_functio
 -- Calls nothing while no event waits.
 select cron.schedule('send-events', '* * * * *',
   $$select jobs.call_function('cron-reminders?only=events') where app.has_waiting_events(now())$$);
+-- Calls nothing while no mail waits to be read.
+select cron.schedule('read-mail', '* * * * *',
+  $$select jobs.call_function('cron-reminders?only=inbound') where app.has_mail_to_read(now())$$);

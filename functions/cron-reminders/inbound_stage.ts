@@ -1,0 +1,90 @@
+/**
+ * Reads mail that people forwarded, one attachment after another until the run's time is spent. A mail is claimed under
+ * a lease, and its place is noted after each run: what a killed run read is read again, and kept once by its content.
+ */
+import { Buffer } from "node:buffer";
+import { createDocumentStore } from "../../shared/db/document_store.ts";
+import { type ClaimedMail, createInboundStore, type MailOutcome } from "../../shared/db/inbound_store.ts";
+import type { Deps } from "../../shared/deps.ts";
+import { type Attach, keepRead } from "../../shared/documents/keep_read.ts";
+import { readMailPart } from "../../shared/documents/read_document.ts";
+import { describeError } from "../../shared/log.ts";
+import type { Stage } from "./stage.ts";
+
+type ReadingDeps = Pick<Deps, "config" | "database" | "clock" | "log" | "fetch">;
+
+/** Of reading. The platform allows two seconds, and opening the mail takes some of them. */
+const READING_MS = 700;
+/** Nobody may add documents as this person any more. */
+class Refused extends Error {}
+
+interface Counts {
+  mails: number;
+  documents: number;
+  failed: number;
+  [count: string]: number;
+}
+
+/** @throws as the database calls do. */
+export async function readInboundMail(
+  deps: ReadingDeps,
+  { remainingMs }: Stage,
+  elapsed: () => number,
+): Promise<Counts> {
+  const store = createInboundStore(deps.database);
+  const counts: Counts = { mails: 0, documents: 0, failed: 0 };
+  const until = elapsed() + READING_MS;
+  const hasTime = () => remainingMs() > 0 && elapsed() < until;
+  do {
+    const mail = await store.claim({ at: deps.clock() });
+    if (!mail) break;
+    const result = await readMail(deps, mail, hasTime);
+    await store.settle({ mail, ...result, at: deps.clock() });
+    counts.mails += Number(result.outcome === "read");
+    counts.failed += Number(result.outcome === "failed");
+    counts.documents += result.documents.length;
+  } while (hasTime());
+  return counts;
+}
+
+interface Result {
+  outcome: MailOutcome;
+  partsDone: number;
+  documents: string[];
+  refusals: string[];
+}
+
+async function readMail({ database, clock, log }: ReadingDeps, mail: ClaimedMail, hasTime: () => boolean) {
+  const documentStore = createDocumentStore(database);
+  const attach: Attach = async (args) => {
+    const answer = await documentStore.attach({
+      userId: mail.user_id!,
+      organizationId: mail.organization_id,
+      arguments: args,
+      at: clock(),
+    });
+    if (answer.outcome !== "ok") throw new Refused();
+    // Another writer of the organization took too long; what is kept already is found again.
+    if (answer.result.error?.code === "busy") throw new Error("busy");
+    return answer.result;
+  };
+  const result: Result = { outcome: "more", partsDone: mail.parts_done, documents: [], refusals: [] };
+  try {
+    const bytes = new Uint8Array(Buffer.from(mail.content!, "base64"));
+    do {
+      const part = await readMailPart(bytes, { name: `${mail.subject || "mail"}.eml`, at: result.partsDone });
+      for (const document of part.documents) {
+        const taken = await keepRead(attach, document);
+        if ("document" in taken) result.documents.push(taken.document.id);
+        else result.refusals.push(taken.refusal.code);
+      }
+      result.partsDone++;
+      result.outcome = part.hasMore ? "more" : "read";
+    } while (result.outcome === "more" && hasTime());
+  } catch (thrown) {
+    if (thrown instanceof Refused) return { ...result, outcome: "refused" as const };
+    log.error("mail_not_read", { code: "not_read", error: describeError(thrown) });
+    return { ...result, outcome: "failed" as const };
+  }
+  return result;
+}

@@ -1,0 +1,35 @@
+/** Parses `INBOUND_URL`: which mail service hands over mail, how it proves itself, and for which domain. */
+
+export const INBOUND_KINDS = ["postmark", "raw"] as const;
+export type InboundKind = (typeof INBOUND_KINDS)[number];
+
+export interface InboundSettings {
+  kind: InboundKind;
+  /** Of the domain's addresses, in lower case. */
+  domain: string;
+  user: string;
+  /** All of them are accepted, so that one can be replaced. */
+  secrets: readonly string[];
+}
+
+const SHORTEST_SECRET = 16;
+// No URL parser: keys in base64 hold slashes, which end the authority of a URL.
+const ENTRY = /^([a-z]{1,20}):\/\/([^:@\s]{0,200}):(\S{1,400})@([a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,6})$/i;
+
+/** Entries separated by commas differ only in their secrets. @returns undefined for anything else. */
+export function parseInboundUrl(value: string): InboundSettings | undefined {
+  const entries = value.split(",").map((entry) => ENTRY.exec(entry.trim()));
+  let settings: InboundSettings | undefined;
+  for (const entry of entries) {
+    if (!entry) return undefined;
+    const [, kind, user, secret, domain] = entry as unknown as [string, string, string, string, string];
+    const known = INBOUND_KINDS.find((one) => one === kind);
+    if (!known || secret.length < SHORTEST_SECRET) return undefined;
+    const one = { kind: known, user, domain: domain.toLowerCase() };
+    if (settings && (settings.kind !== one.kind || settings.user !== user || settings.domain !== one.domain)) {
+      return undefined;
+    }
+    settings = { ...one, secrets: [...settings?.secrets ?? [], secret] };
+  }
+  return settings;
+}

@@ -1,0 +1,17 @@
+/**
+ * A mail server of one's own: posts each mail as it is (`message/rfc822`), with the recipients of its envelope in
+ * `X-Recipients`. Its Authentication-Results count if they name the domain of `INBOUND_URL` (RFC 8601).
+ */
+import { hasBasicSecret, idByContent, type MailService } from "./service.ts";
+
+const MAX_BYTES = 11 * 1024 * 1024;
+
+export const raw: MailService = {
+  maxBytes: MAX_BYTES,
+  isKnown: hasBasicSecret,
+  read: ({ headers, body }) => ({
+    providerId: idByContent(body),
+    recipients: (headers.get("x-recipients") ?? "").split(","),
+    raw: body,
+  }),
+};

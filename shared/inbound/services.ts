@@ -1,0 +1,7 @@
+/** The mail services by their scheme in `INBOUND_URL`. */
+import type { InboundKind } from "./inbound_url.ts";
+import { postmark } from "./postmark.ts";
+import { raw } from "./raw.ts";
+import type { MailService } from "./service.ts";
+
+export const MAIL_SERVICES: Record<InboundKind, MailService> = { postmark, raw };

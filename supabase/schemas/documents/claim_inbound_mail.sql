@@ -1,0 +1,81 @@
+create or replace function app.find_mail_to_read(at timestamptz) returns setof text
+language plpgsql stable set search_path = '' as $$
+begin
+  return query
+    select m.id
+    from app.inbound_mails as m
+    where m.state in ('arrived', 'accepted') and m.leased_until <= at
+      and identity.organization_has_feature(m.organization_id, 'ai:connector', at);
+end
+$$;
+comment on function app.find_mail_to_read is
+  'Mail that somebody stands for and nobody reads right now, of organizations that accept changes.';
+
+create or replace function app.has_mail_to_read(at timestamptz) returns boolean
+language sql stable
+  return exists (select from app.find_mail_to_read(at));
+comment on function app.has_mail_to_read is 'Whether there is mail to read.';
+
+create or replace function public.claim_inbound_mail(at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  lease constant interval := '2 minutes';
+  most_attempts constant int := 5;
+  mail app.inbound_mails;
+begin
+  loop
+    select * into mail
+    from app.inbound_mails as m
+    where m.id in (select app.find_mail_to_read(at)) and m.leased_until <= at and m.state in ('arrived', 'accepted')
+    order by m.leased_until, m.id
+    limit 1
+    for no key update skip locked;
+    if not found then
+      return null;
+    end if;
+    if mail.attempts >= most_attempts then
+      -- It may be what ends the process that reads it.
+      update app.inbound_mails as m set state = 'failed', content = null, refusals = m.refusals || '{gave_up}'::text[]
+      where m.id = mail.id;
+    elsif mail.state = 'accepted' and not (
+      identity.member_may(mail.organization_id, mail.accepted_by, 'books:write')
+      and identity.is_active(mail.accepted_by, at)
+    ) then
+      update app.inbound_mails as m set state = 'waiting', accepted_by = null where m.id = mail.id;
+    else
+      update app.inbound_mails as m set attempts = m.attempts + 1, leased_until = at + lease where m.id = mail.id;
+      return jsonb_build_object(
+        'id', mail.id, 'organization_id', mail.organization_id, 'provider_id', mail.provider_id,
+        'user_id', mail.accepted_by, 'subject', mail.subject, 'attempt', mail.attempts + 1,
+        'parts_done', mail.parts_done, 'content', translate(encode(mail.content, 'base64'), E'\n', '')
+      );
+    end if;
+  end loop;
+end
+$$;
+comment on function public.claim_inbound_mail is
+  'The next mail to read, leased for two minutes: {id, organization_id, provider_id, user_id, subject, attempt, '
+  'parts_done, content}; content is null when it is to be fetched. Null when none waits. Mail of a person who may no '
+  'longer write waits for another, and mail that was tried five times fails.';
+
+create or replace function public.settle_inbound_mail(mail_id text, attempt int, parts_done int, outcome text,
+  documents text[], refusals text[], at timestamptz) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  update app.inbound_mails as m
+  set state = case outcome when 'read' then 'read' when 'refused' then 'waiting' else m.state end,
+    accepted_by = case when outcome <> 'refused' then m.accepted_by end,
+    content = case when outcome <> 'read' then m.content end,
+    parts_done = settle_inbound_mail.parts_done,
+    documents = m.documents || settle_inbound_mail.documents,
+    refusals = (m.refusals || settle_inbound_mail.refusals)[:20],
+    attempts = case when outcome = 'failed' then m.attempts else 0 end,
+    leased_until = case when outcome = 'failed' then app.next_attempt(m.attempts, at) else at end
+  where m.id = mail_id and m.attempts = attempt and m.state in ('arrived', 'accepted')
+    and m.parts_done <= settle_inbound_mail.parts_done;
+end
+$$;
+comment on function public.settle_inbound_mail is
+  'Notes what a run did with a claimed mail: read (all of it), more (is left), refused (its person may no longer '
+  'write) or failed (to be tried again, not at once). Nothing happens after the lease of that attempt.';
+revoke all on function app.find_mail_to_read, app.has_mail_to_read from authenticated;
