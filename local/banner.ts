@@ -9,7 +9,10 @@ type Started = Pick<StartOptions, "data" | "db" | "siteUrl">;
 /** The version that `deno task suite clients` drives. */
 const INSPECTOR = "2.12.0";
 
-export function banner({ site_url, mcp_url, mail_url, stand_ins, demo }: RunningStack, options: Started): string {
+export function banner(
+  { site_url, mcp_url, mail_url, smtp_url, stand_ins, demo }: RunningStack,
+  options: Started,
+): string {
   const { data } = options;
   const signIn = demo && mail_url ? `sign in there as ${demo.email} without a mail` : "sign in there with any address";
   return `
@@ -19,10 +22,8 @@ ${purposes(options)}
               ${signIn}
   Connector   ${mcp_url}
   Mailbox     ${mail_url ?? "none: the mail service of MAIL_URL gets every mail"}
-${
-    mail_url
-      ? "              only this machine can open it: its address is as good as a password\n"
-      : ""
+${mail_url ? "              only this machine can open it: its address is as good as a password\n" : ""}${
+    smtp_url ? `  Mail in     ${smtp_url}, for the address on ${site_url}/account\n` : ""
   }  Log         ${data}/stack.log
 
 In place of the real thing

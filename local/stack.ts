@@ -17,6 +17,7 @@ import { functionEnvironment } from "./environment.ts";
 import { listen } from "./http_server.ts";
 import { openLogFile } from "./log_file.ts";
 import { createLocalRoutes } from "./local_routes.ts";
+import { LOCAL_DOMAIN } from "./local_domain.ts";
 import { startMailSink } from "./mail/smtp_sink.ts";
 import { isPublic, type StartOptions } from "./options.ts";
 import { provideRates } from "./rates/first_rates.ts";
@@ -72,6 +73,7 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
     demoRates: options.demoRates,
     localUrl,
     mailboxUrl: `smtp://127.0.0.1:${mail.port}`,
+    inboundSecret: crypto.randomUUID(),
   };
   const settings = {
     siteUrl,
@@ -109,6 +111,11 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
   );
   await loading;
   const functions = await assembleFunctions({ config, database, clock: clock.now, fetch }, { env, writeLine });
+  const isInbound = localUrl !== undefined && config.inbound?.domain === LOCAL_DOMAIN;
+  if (isInbound) {
+    const { handOverTo } = await import("./mail/hand_over.ts");
+    mail.handOver(LOCAL_DOMAIN, handOverTo(functions, config.inbound!));
+  }
   const demoLink = demoEmail &&
     (async () => {
       const token = await signInToken(data, { email: demoEmail, secretKey: secrets.secret_key });
@@ -137,6 +144,7 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
     payment_webhook_secret: first(secrets.payment_webhook_secret),
     local_url: localUrl ?? null,
     mail_url: localUrl && !env.MAIL_URL ? `${localUrl}/mail` : null,
+    smtp_url: isInbound ? facts.mailboxUrl : null,
     stand_ins: activeStandIns({ ...facts, lacksRates }),
     database_url: options.db === "embedded" ? null : options.db,
     demo: data.demo,

@@ -4,6 +4,7 @@
  */
 import type { Environment } from "../shared/config.ts";
 import { providersFixtureBases } from "./fixtures/providers/app.ts";
+import { LOCAL_DOMAIN } from "./local_domain.ts";
 import { SNAPSHOT_DAY } from "./rates/snapshot.ts";
 
 export interface StackFacts {
@@ -19,6 +20,8 @@ export interface StackFacts {
   lacksRates?: boolean;
   /** The mailbox as a mail server. */
   mailboxUrl: string;
+  /** What its SMTP port says to the door for mail. */
+  inboundSecret?: string;
 }
 
 export interface StandIn {
@@ -52,6 +55,13 @@ const KNOWN: readonly Known[] = [
     says: "stays in the mailbox and is never sent; MAIL_URL and MAIL_FROM send it",
     isActive: keepsMail,
     settings: ({ mailboxUrl }) => ({ MAIL_URL: mailboxUrl, MAIL_FROM }),
+  },
+  {
+    name: "Forwarded mail",
+    says: "comes from programs on this machine, and nobody checks who sent it",
+    isActive: ({ own, localUrl, inboundSecret }) =>
+      !own.INBOUND_URL && localUrl !== undefined && Boolean(inboundSecret),
+    settings: ({ inboundSecret }) => ({ INBOUND_URL: `raw://stack:${inboundSecret}@${LOCAL_DOMAIN}` }),
   },
   {
     name: "Limits",

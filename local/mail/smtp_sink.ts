@@ -1,4 +1,7 @@
-/** A loopback SMTP server that accepts all mail and delivers none; it keeps the newest in memory. */
+/**
+ * A loopback SMTP server: it keeps the newest mail that the stack sends in memory and delivers none, and hands mail to
+ * the organizations' own addresses to the door for mail.
+ */
 import type { AddressInfo } from "node:net";
 import PostalMime from "postal-mime";
 import { SMTPServer } from "smtp-server";
@@ -23,29 +26,40 @@ export interface MailSink {
   /** Newest first. */
   list(to?: string): ReceivedMail[];
   clear(): void;
+  /** Hands over mail to a domain from now on; the client hears when that fails. */
+  handOver(domain: string, take: TakeMail): void;
   close(): Promise<void>;
 }
 
+/** Takes a mail with the recipients of its envelope. */
+export type TakeMail = (raw: Uint8Array, recipients: string[]) => Promise<void>;
+
 const KEPT = 500;
+const LARGEST_MAIL = 10 * 1024 * 1024;
 
 /** @param onMail is called with each mail. */
 export async function startMailSink(onMail: (mail: ReceivedMail) => void = () => {}): Promise<MailSink> {
   let mails: ReceivedMail[] = [];
+  let inbound: { domain: string; take: TakeMail } | undefined;
   const server = new SMTPServer({
     authOptional: true,
     disableReverseLookup: true,
     disabledCommands: ["STARTTLS"],
     logger: false,
+    size: LARGEST_MAIL,
     onData(stream, session, done) {
-      Array.fromAsync(stream as AsyncIterable<Uint8Array>)
-        .then((chunks) =>
-          parseMail(new Blob(chunks as BlobPart[]), session.envelope.rcptTo.map(({ address }) => address))
-        )
-        .then((mail) => {
-          mails = [mail, ...mails].slice(0, KEPT);
-          onMail(mail);
-          done();
-        }, done);
+      const recipients = session.envelope.rcptTo.map(({ address }) => address);
+      const isInbound = (to: string) => inbound !== undefined && to.toLowerCase().endsWith(`@${inbound.domain}`);
+      const receive = async () => {
+        const raw = new Blob(await Array.fromAsync(stream as AsyncIterable<Uint8Array>) as BlobPart[]);
+        const inwards = recipients.filter(isInbound);
+        if (inwards.length > 0) await inbound!.take(await raw.bytes(), inwards);
+        if (inwards.length === recipients.length) return;
+        const mail = await parseMail(raw, recipients);
+        mails = [mail, ...mails].slice(0, KEPT);
+        onMail(mail);
+      };
+      receive().then(() => done(), done);
     },
   });
   await new Promise<void>((resolve, reject) => {
@@ -58,6 +72,7 @@ export async function startMailSink(onMail: (mail: ReceivedMail) => void = () =>
     port: (server.server.address() as AddressInfo).port,
     list: (to) => to ? mails.filter((mail) => mail.to.split(", ").includes(to.toLowerCase())) : mails,
     clear: () => void (mails = []),
+    handOver: (domain, take) => void (inbound = { domain, take }),
     close: () => new Promise((resolve) => server.close(resolve)),
   };
 }

@@ -23,10 +23,12 @@ Deno.test("the embedded stack prints one line of JSON with everything that scrip
     mail_url: `${local_url}/mail`,
     database_url: Deno.env.has("TEST_DATABASE_URL") ? database_url : null,
   });
+  assertMatch(stack.smtp_url!, /^smtp:\/\/127\.0\.0\.1:\d+$/);
   assertMatch(local_url!, /^http:\/\/127\.0\.0\.1:\d+\/[0-9a-f-]{36}$/);
   assertNotEquals(new URL(local_url!).port, new URL(site_url).port);
   assertEquals(stack.stand_ins.map(({ name }) => name), [
     "Mail",
+    "Forwarded mail",
     "Limits",
     "Bill providers",
     "Payments",
