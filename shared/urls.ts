@@ -63,7 +63,7 @@ const address = (resource: string): ConnectorAddress => ({
 /** The pages of one organization. */
 export const organizationPath = (
   organizationId: string,
-  page: "members" | "approvals" | "export" | "plan" | "delete",
+  page: "members" | "approvals" | "export" | "plan" | "delete" | "mail",
 ): string => `/organizations/${organizationId}/${page}`;
 
 /** The changes in an organization, with their authors and apps. */

@@ -69,6 +69,7 @@ export function createAuthCallbackApp(deps: Deps, providers?: Registry, language
   const members = page(() => import("./members/members.ts"));
   const removeMember = page(() => import("./members/remove_member.tsx"));
   const handOver = page(() => import("./members/hand_over.tsx"));
+  const inbound = page(() => import("./inbound/inbound.ts"));
   const policy = page(() => import("./approvals/policy.ts"));
   const policies = page(() => import("./policies/policies.tsx"));
   const review = page(() => import("./sign_in/review.tsx"));
@@ -120,6 +121,7 @@ export function createAuthCallbackApp(deps: Deps, providers?: Registry, language
   app.get("/organizations/:id/members/remove", removeMember("showRemoveMember")).post(removeMember("postRemoveMember"));
   app.get("/organizations/:id/hand-over", handOver("showHandOver")).post(handOver("postHandOver"));
   app.get("/organizations/:id/approvals", policy("showApprovals")).post(policy("postApprovals"));
+  app.get("/organizations/:id/mail", inbound("showInbound")).post(inbound("postInbound"));
   app.get("/books", books("showBooks")).post(books("postBooks"));
   app.get("/account/approvals/:id", proposal("showProposal")).post(proposal("postProposal"));
   app.get("/organizations/:id/plan", planPage("showPlan"));

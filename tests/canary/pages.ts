@@ -46,6 +46,7 @@ const ADDRESSES: Record<string, (one: Tenant, links: { unsubscribe: string[]; ca
   "/account/providers/connected": (one) => [`/account/providers/connected?bill=${one.brokenBillId}`],
   "/account/providers/remove": (one) => [`/account/providers/remove?link=${one.linkId}`],
   "/account/import/:id": (one) => [one.waitingImportId, one.importId].map((id) => `/account/import/${id}`),
+  "/organizations/:id/mail": (one) => [`/organizations/${one.organizationId}/mail`],
   "/account/documents/:id": (one) => [`/account/documents/${one.documentId}`],
   "/account/documents/:id/file": (one) => [`/account/documents/${one.documentId}/file`],
   "/organizations/:id/export": (one) => [`/organizations/${one.organizationId}/export`],

@@ -94,6 +94,7 @@ export async function renderAccount(
         <Organizations
           organizations={account.organizations}
           isSold={account.plans_enabled}
+          receivesMail={config.inbound !== undefined}
           token={token}
           words={words}
           format={format}

@@ -12,14 +12,21 @@ interface OrganizationsView {
   organizations: Account["organizations"];
   /** Whether there are plans. */
   isSold: boolean;
+  receivesMail: boolean;
   token: Child;
   words: Words["pages"];
   format: PageFormat;
 }
 
 export function Organizations(
-  { organizations, isSold, token, words: { plan, organization: words, newOrganization, deleteOrganization }, format }:
-    OrganizationsView,
+  {
+    organizations,
+    isSold,
+    receivesMail,
+    token,
+    words: { plan, organization: words, newOrganization, deleteOrganization, inbound },
+    format,
+  }: OrganizationsView,
 ) {
   return (
     <>
@@ -61,6 +68,11 @@ export function Organizations(
                 </p>
               )}
               <p class="muted small">{words[organization.role](organization.base_currency)}</p>
+              {receivesMail && organization.rights.includes("settings:write") && !organization.deletes_at && (
+                <p>
+                  <a href={organizationPath(organization.id, "mail")}>{inbound.link}</a>
+                </p>
+              )}
             </div>
             {organization.rights.includes("organization:manage") && !organization.deletes_at && (
               <details>

@@ -42,6 +42,7 @@ export function createPages(
       OAUTH_CODE_SECRET: "a-secret-of-more-than-thirty-two-bytes",
       CREDENTIALS_KEY: btoa("k".repeat(32)),
       MAIL_URL: "resend://key",
+      INBOUND_URL: "raw://server:a-secret-of-the-mail-server@in.expenses.example",
       MAIL_FROM: "Expenses <expenses@expenses.example>",
     }, []),
     ...overrides,

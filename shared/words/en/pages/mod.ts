@@ -24,6 +24,7 @@ export { deleteAccount, deleteOrganization } from "./deletion.tsx";
 export { frame } from "./frame.ts";
 export { frontPage } from "./front_page.ts";
 export { handOver, invitationPage, members, newOrganization, removal } from "./members.tsx";
+export { inbound } from "./inbound.tsx";
 export { onboarding } from "./onboarding.tsx";
 export { policies } from "./policies.tsx";
 export { plan } from "./plan.ts";

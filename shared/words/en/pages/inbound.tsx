@@ -1,0 +1,71 @@
+/** @jsxImportSource hono/jsx */
+/** Mail that people forward to an organization. */
+import type { Child } from "hono/jsx";
+import { refusals as attaching } from "../attach_document.ts";
+import { documentRefusals } from "../documents.ts";
+
+interface Reasons {
+  [code: string]: ((params: never) => string) | undefined;
+}
+
+const refused = documentRefusals;
+
+export const inbound = {
+  title: "Mail",
+  heading: (organization: Child) => <>Mail to {organization}</>,
+  link: "Forward bills by mail",
+  lead: "Forward invoices and receipts to this address. Each attachment becomes a document. Nothing is paid.",
+  noAddress: "This organization has no address for mail yet.",
+  makeAddress: "Make an address",
+  copy: "Copy",
+  copied: "Copied",
+  rotate: "Replace the address",
+  rotateReason: "The address before receives nothing from then on.",
+  done: {
+    rotate: "The address is new. Mail to the one before goes nowhere.",
+    accept: "Accepted. The mail is read within a few minutes.",
+    block: "Blocked. The mail is deleted.",
+    forget: "Forgotten. Mail from that address waits again.",
+    gone: "That mail no longer waits.",
+  },
+  waiting: "Waiting for you",
+  waitingReason:
+    "Members’ mail is read at once if it is proven to be theirs. Other mail waits 14 days, then it is deleted.",
+  nothingWaits: "No mail waits.",
+  noSubject: "(no subject)",
+  received: (day: Child, kilobytes: string) => <>{day} · {kilobytes} kB</>,
+  proven: "The sender is proven",
+  unproven: "Anybody may have written this sender’s address",
+  posesAsMember: "Not proven to come from this member. Accept only this mail, if you know that it is theirs.",
+  verdicts: (verdicts: string) => `Checks: ${verdicts}`,
+  accept: "Accept the sender",
+  acceptOne: "Accept this mail",
+  acceptFrom: (sender: string) => `Accept mail from ${sender}`,
+  block: "Block",
+  discard: "Delete",
+  blockFrom: (sender: string) => `Block mail from ${sender}`,
+  senders: "Senders",
+  accepted: (by: Child | null) => (by ? <>Accepted by {by}</> : <>Accepted</>),
+  blocked: (by: Child | null) => (by ? <>Blocked by {by}</> : <>Blocked</>),
+  forget: "Forget",
+  forgetSender: (sender: string) => `Forget ${sender}`,
+  newest: "In the last 14 days",
+  states: {
+    arrived: "Arriving",
+    waiting: "Waiting",
+    accepted: "To be read",
+    read: "Read",
+    failed: "Not read",
+  },
+  openDocument: (place: number) => `Document ${place}`,
+  notKept: "Something in it could not be kept.",
+  /** Why something was not kept, by code. */
+  refusals: {
+    ...refused,
+    "invalid_argument.document_too_large": () => refused["invalid_argument.document_too_large"]({ most_mb: 10 }),
+    "invalid_argument.document_pdf_long": () => refused["invalid_argument.document_pdf_long"]({ most: 200 }),
+    "invalid_argument.document_mail_complex": () => refused["invalid_argument.document_mail_complex"]({ most: 20 }),
+    document_quota: () => attaching.document_quota().message,
+    gave_up: () => "Reading it failed several times. Upload the file instead.",
+  } as Reasons,
+};
