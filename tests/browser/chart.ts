@@ -134,6 +134,7 @@ Deno.test({
     const bars = await frame.locator(".bars li").allInnerTexts();
     assert(bars[1]!.endsWith("82% of €500.00"), bars[1]);
     assert(/over budget[^]*123% of €50\.00$/.test(bars[3]!), bars[3]);
+    assert(/-€10\.00\s+0% of €40\.00$/.test(bars[5]!), bars[5]);
     assert((await frame.innerText("main")).includes("Budget: 85% of €1,500.00"));
     const marks = await frame.evaluate(() =>
       [...document.querySelectorAll<HTMLElement>(".bar[data-limit]")].map((bar) => {

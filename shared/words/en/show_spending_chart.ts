@@ -80,7 +80,8 @@ interface Limit extends Money {
 const usedOf = ({ used_percent, set_on, ...amount }: Limit): string =>
   used({
     amount: money(amount),
-    ...(used_percent !== undefined && { percent: percent(used_percent) }),
+    // Refunds above the spending use nothing.
+    ...(used_percent !== undefined && { percent: percent(Math.max(0, used_percent)) }),
     ...(set_on && { setOn: set_on }),
   });
 

@@ -39,7 +39,8 @@ export function createFormat({ currency, unit }: Chart, locale: string | undefin
     percent: (whole) => percents.format(whole / 100),
     used: ({ amount, used_percent: used, set_on: setOn }) => ({
       amount: money.format(amount as Intl.StringNumericLiteral),
-      ...(used !== undefined && { percent: percents.format(used / 100) }),
+      // Refunds above the spending use nothing.
+      ...(used !== undefined && { percent: percents.format(Math.max(0, used) / 100) }),
       ...(setOn && { setOn: step(setOn, "long") }),
     }),
   };
