@@ -1,14 +1,15 @@
--- Demo data, for development only: two organizations with a year and a half behind them, the same on every machine on the same day.
--- Everything is dated from today and drawn from hashes, never from random(). Does nothing where the demo users are already.
+-- Demo data, for development only: two organizations with a year and a half of records, the same on every machine on the
+-- same day. All dates are relative to today, and all values come from hashes, never from random(). Does nothing if the demo
+-- users exist.
 --
---   demo@example.com    owns the household (plan team), which member@example.com belongs to
---   other@example.com   owns the studio (plan pro) and is no member of the household
+--   demo@example.com    owns the household (plan team), with member@example.com as a member
+--   other@example.com   owns the studio (plan pro) and is not a member of the household
 
--- A number from 0 to 1 that a text always gives.
+-- A deterministic number from 0 to 1 for a text.
 create or replace function pg_temp.draw(key text) returns numeric
 language sql immutable as $$ select ('x' || left(md5(key), 8))::bit(32)::bigint / 4294967296.0 $$;
 
--- A person of the identity provider; its tables have other columns in the embedded stack than in the real service.
+-- A person of the identity provider; its tables have different columns in the embedded stack and in the real service.
 create or replace function pg_temp.add_user(id uuid, email text, at timestamptz) returns void
 language plpgsql as $$
 declare
@@ -40,7 +41,7 @@ begin
 end
 $$;
 
--- One-off expenses that happen every so many days on average, of an amount between two, the smaller ones more often.
+-- One-off expenses at a given average interval, with amounts in a range, smaller ones more often.
 create or replace function pg_temp.add_expenses(
   organization text, payers uuid[], name text, payee text, category text, currency text, lowest bigint, highest bigint,
   days_apart numeric, first_day date, last_day date, tags text[] default '{}', direction text default 'out'
@@ -91,8 +92,8 @@ begin
     case when not bill.autopay then payers[1 + floor(pg_temp.draw('who' || bill.id || o.due_on) * cardinality(payers))::int] end,
     paid.paid_on + time '09:00', paid.paid_on + time '09:00'
   from app.expense_occurrences as o
-  -- People pay a day or two early or late, but in the month: two rents in one look wrong. Automatic payments are on
-  -- time.
+  -- People pay a day or two early or late, but within the month, because two rents in one month look wrong. Automatic
+  -- payments are on time.
   cross join lateral (
     select least(today, (date_trunc('month', o.due_on) + interval '1 month' - interval '1 day')::date, greatest(
       date_trunc('month', o.due_on)::date,
@@ -108,7 +109,7 @@ create or replace function pg_temp.add_rates(start_on date, today date) returns 
 language plpgsql as $$
 begin
   -- Invented exchange rates: a calm year and a short wave around a usual rate, on weekdays. The demo's payments keep their
-  -- values; the rates are gone at the end, since the books of others must not use them.
+  -- values; the rates are deleted at the end, because other books must not use them.
 
   insert into app.fx_rates (quote, rate_on, source, rate, fetched_at)
   select q.quote, day::date, 'demo', round(q.usual * (
@@ -135,7 +136,7 @@ begin
 end
 $$;
 
--- A household of two people with a year and a half behind it. mark keeps the ids of several apart.
+-- A household of two people with a year and a half of records. mark distinguishes the ids of several households.
 create or replace function pg_temp.add_household(household text, name text, mark text, owner uuid, owner_email text, member uuid, member_email text)
 returns void
 language plpgsql as $$
@@ -145,7 +146,7 @@ declare
   start_on constant date := date_trunc('month', today) - interval '18 months';
   start_at constant timestamptz := start_on + time '08:00';
   family constant uuid[] := array[owner, member];
-  -- Due in three days, or on the last day of the month before that: open this month, whatever day it is.
+  -- Due in three days, or on the last day of the month if that is earlier, so that it is open this month on any day.
   rent_on constant date := least(today + 3, month_end);
   bill app.expenses;
 begin
@@ -237,7 +238,8 @@ begin
   update app.expenses set trial_ends_on = today + 5 where id = 'bill_' || mark || '00000021';
   update app.expenses set ends_after = 6 where id = 'bill_' || mark || '00000024';
   update app.expenses set remind_days_before = 14 where id in ('bill_' || mark || '00000011', 'bill_' || mark || '00000020');
-  -- Its credential is sealed under a key that no file holds: the embedded stack adds it, anywhere else it is entered on the connect page.
+  -- Its credential is sealed under a key that no file contains: the embedded stack adds it, and elsewhere a person enters it on
+  -- the connect page.
   insert into app.provider_links (
     id, organization_id, expense_id, provider_key, provider_name, account_label, status, created_at, updated_at
   )
@@ -290,7 +292,7 @@ begin
     '00000000-0000-4000-8000-00000000de03', 'member@example.com'
   );
 
-  -- The studio, in another country and in nobody else's sight
+  -- The studio, in another country and invisible to the others
 
   perform pg_temp.add_user(other, 'other@example.com', start_at);
   insert into identity.profiles (user_id, email, country, timezone, trial_started_at, created_at, updated_at)

@@ -1,4 +1,4 @@
--- What a Supabase image provides before the first migration: roles, schemas and default privileges. The default
+-- The parts that a Supabase image provides before the first migration: roles, schemas and default privileges. The default
 -- privileges are the image's "auto expose" ones, the stricter case for us, because it exposes a forgotten revoke at
 -- once. It runs at every start and must therefore be repeatable.
 
@@ -12,7 +12,7 @@ begin
            ('service_role', 'nologin noinherit bypassrls'), ('authenticator', 'login noinherit'),
            ('supabase_auth_admin', 'nologin noinherit')
   loop
-    -- An ordinary owner of the database may not create roles; server.sql made them.
+    -- An ordinary owner of the database may not create roles; server.sql created them.
     continue when to_regrole(role_name) is not null;
     begin
       execute format('create role %I %s', role_name, attributes);

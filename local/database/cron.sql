@@ -1,5 +1,5 @@
--- Stand-in for what we use of the extension pg_cron 1.6: the migrations schedule the very same jobs.
--- The worker in local/jobs runs what is in cron.job; notifications on channel cron_job tell it to look again.
+-- Stand-in for the used part of the extension pg_cron 1.6: the migrations schedule the same jobs.
+-- The worker in local/jobs runs the jobs in cron.job; notifications on channel cron_job make it read them again.
 
 create schema if not exists cron;
 
@@ -29,8 +29,8 @@ create table if not exists cron.job_run_details (
   end_time timestamptz
 );
 
--- The due time that a run stands for: several processes may run the jobs of one database, and the first to record a due
--- time has the run.
+-- The due time of a run: several processes may run the jobs of one database, and the first to record a due time gets the
+-- run.
 alter table cron.job_run_details add column if not exists due timestamptz;
 create unique index if not exists job_run_details_due_idx on cron.job_run_details (jobid, due);
 

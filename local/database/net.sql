@@ -1,5 +1,5 @@
--- Stand-in for the extension pg_net 0.20: its tables and http_get. A request leaves after commit, sent by the
--- worker in local/jobs, which notifications on channel net_request wake up.
+-- Stand-in for the extension pg_net 0.20: its tables and http_get. The worker in local/jobs sends a
+-- request after commit; notifications on channel net_request wake it up.
 
 create schema if not exists net;
 

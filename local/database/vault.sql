@@ -1,5 +1,5 @@
--- Stand-in for the extension supabase_vault 0.3, with its signatures. It keeps secrets in the clear: for the embedded
--- stack and tests only.
+-- Stand-in for the extension supabase_vault 0.3, with its signatures. It stores secrets unencrypted, for the
+-- embedded stack and tests only.
 
 create schema if not exists vault;
 

@@ -68,7 +68,6 @@ export const AccountOrganization = z.object({
   period_ends_at: z.nullable(z.string()),
   /** Features that the current plan does not include. */
   features_off: z.array(Feature),
-  /** Proposals that the reader can decide. */
   proposals_waiting: z.number(),
   /** The reader's own calendar, without its address. Null when there is none. */
   calendar: z.nullable(z.object({ show_amounts: z.boolean(), created_at: z.string() })),
@@ -98,7 +97,7 @@ export const AccountProviderLink = z.object({
   /** Amounts are only fetched for variable bills. */
   bill_is_variable: z.boolean(),
   organization: z.string(),
-  /** The database of the version before has none. */
+  /** Absent in the previous version's database. */
   organization_id: z.optional(z.string()),
   /** Only owners can change links. */
   role: Role,
@@ -137,7 +136,6 @@ export const Account = z.object({
 });
 export type Account = z.infer<typeof Account>;
 
-/** The mails that an unsubscribe link can stop. */
 export const Unsubscribable = z.object({
   email_enabled: z.boolean(),
   organizations: z.array(z.object({
