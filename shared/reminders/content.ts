@@ -172,6 +172,8 @@ export const DigestOrganization = z.object({
   unlisted_budgets: z.number(),
   /** Balances for shared costs, at most ten, in the first digest of a month. */
   balances: z.array(DigestBalance),
+  /** Documents that came in since the last digest, and how many wait for a person; null without any. */
+  documents: z.optional(z.nullable(z.object({ came: z.number(), waiting: z.number() }))),
   /** The end of the plan, if it comes within a week or came today; absent in older databases. */
   plan_end: z.optional(z.nullable(PlanEnd)),
 });

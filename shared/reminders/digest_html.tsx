@@ -126,6 +126,7 @@ function Bills({ section, words: { headings } }: { section: Section; words: Word
     moreBudgets,
     total,
     balances,
+    documents,
   } = section;
   return (
     <>
@@ -154,6 +155,11 @@ function Bills({ section, words: { headings } }: { section: Section; words: Word
         {notices.length > 0 && <Group heading={headings.notices} rows={notices} more={moreNotices} />}
         {budgets.length > 0 && <Budgets heading={headings.budgets} rows={budgets} more={moreBudgets} />}
         {balances.length > 0 && <Budgets heading={headings.balances} rows={balances} more={null} />}
+        {documents && (
+          <tr>
+            <td colspan={2} class="line" style={`padding:10px 0;border-top:1px solid ${LINE}`}>{documents}</td>
+          </tr>
+        )}
       </table>
     </>
   );

@@ -37,7 +37,7 @@ export function digestText(
 }
 
 function sectionText(section: Section, { words: { headings } }: Wording): string {
-  const { title, overdue, due, notices, awaited, budgets, total, balances } = section;
+  const { title, overdue, due, notices, awaited, budgets, total, balances, documents } = section;
   const widths = widthsOf([...overdue, ...due, ...notices, ...awaited].map(cellsOf));
   const group = (heading: string, rows: Row[], more: string | null) =>
     lines(heading, rows.flatMap((row) => rowTexts(row, widths)), more);
@@ -50,6 +50,7 @@ function sectionText(section: Section, { words: { headings } }: Wording): string
     ...group(headings.notices, notices, section.moreNotices),
     ...lines(headings.budgets, pairs(budgets), section.moreBudgets),
     ...lines(headings.balances, pairs(balances), null),
+    ...(documents ? [documents] : []),
   ].join("\n");
 }
 

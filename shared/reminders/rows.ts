@@ -48,6 +48,8 @@ export interface Section {
   awaited: Row[];
   budgets: BudgetRow[];
   balances: BudgetRow[];
+  /** "2 documents came in, 1 needs you." Null without any. */
+  documents: string | null;
   planEnd: PlanEndText | null;
   /** "and 12 more", for lines left out. */
   moreOverdue: string | null;
@@ -96,6 +98,7 @@ export function sectionsOf(content: DigestContent, wording: Wording): Section[] 
       budgets: organization.budgets.map((budget) => budgetRow(budget, setting)),
       moreBudgets: more(organization.unlisted_budgets),
       balances: organization.balances.map((balance) => balanceRow(balance, setting)),
+      documents: organization.documents ? wording.words.documents(organization.documents) : null,
       planEnd: organization.plan_end ? planEndText(organization.plan_end, { setting, more }) : null,
       total: totalOf(organization, setting),
     };

@@ -12,6 +12,10 @@ export const events = {
     description: "A proposed change was approved, rejected or withdrawn.",
   },
   "digest.sent": { title: "Reminder mails", description: "The day's reminder mail was sent." },
+  "document.added": {
+    title: "New documents",
+    description: "Documents came in; list_documents shows which need the user.",
+  },
 };
 
 /** For authors of clients. */

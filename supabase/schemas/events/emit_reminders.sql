@@ -88,7 +88,21 @@ begin
 end
 $$;
 comment on function app.emit_import is 'Emits that a statement was read and has questions.';
-revoke all on function app.emit_reminders, app.emit_notices, app.emit_digest, app.emit_proposal, app.emit_import
+
+create or replace function app.emit_document() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  insert into app.events (organization_id, name, about)
+  select new.organization_id, 'document.added', array[new.id]
+  where exists (
+    select from oauth.grants as g where g.organization_id = new.organization_id and g.revoked_at is null
+  );
+  return null;
+end
+$$;
+comment on function app.emit_document is 'Emits that a document came in, to everybody who sees it.';
+revoke all on function app.emit_reminders, app.emit_notices, app.emit_digest, app.emit_proposal, app.emit_import,
+  app.emit_document
   from authenticated;
 
 create trigger emit_reminders after insert on jobs.reminder_log
@@ -103,3 +117,5 @@ create trigger emit_decided_proposal after update of state on app.proposals
   for each row when (old.state = 'pending' and new.state <> 'pending') execute function app.emit_proposal();
 create trigger emit_import after update of state on app.import_batches
   for each row when (old.state <> 'ready' and new.state = 'ready') execute function app.emit_import();
+create trigger emit_document after insert on app.documents
+  for each row execute function app.emit_document();

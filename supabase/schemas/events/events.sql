@@ -8,7 +8,7 @@ create table app.events (
   name text not null constraint events_name_known check (
     name in (
       'bill.due', 'bill.overdue', 'price.rose', 'budget.reached_80', 'budget.reached_100', 'import.asked',
-      'proposal.waiting', 'proposal.decided', 'digest.sent'
+      'proposal.waiting', 'proposal.decided', 'digest.sent', 'document.added'
     )
   ),
   about text[] not null constraint events_about_something check (cardinality(about) > 0),
@@ -17,7 +17,7 @@ create table app.events (
 comment on table app.events is
   'The outbox of the MCP events extension: names and ids only, no text that a person wrote.';
 comment on column app.events.user_id is 'The person whose apps get it; null for everybody who sees its subject.';
-comment on column app.events.about is 'The ids of bills, budgets, an import or a proposal.';
+comment on column app.events.about is 'The ids of bills, budgets, an import, a proposal or a document.';
 create index events_place_idx on app.events (organization_id, name, created_at, id);
 create index events_created_at_idx on app.events (created_at);
 create index events_user_id_idx on app.events (user_id);

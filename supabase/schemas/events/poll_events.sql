@@ -24,6 +24,8 @@ begin
       union all
       select from app.import_batches as m where m.id = i.id
       union all
+      select from app.documents as d where d.id = i.id and d.deleted_at is null
+      union all
       select from app.proposals as p where p.id = i.id and (p.state = 'pending') = (event = 'proposal.waiting')
       offset 0
     ) as r

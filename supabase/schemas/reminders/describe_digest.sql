@@ -20,6 +20,10 @@ declare
     where d.recipient_id = digest.recipient_id and d.local_on < digest.local_on
       and d.local_on >= date_trunc('month', digest.local_on)
   );
+  last_told constant timestamptz := greatest(at - interval '31 days', (
+    select max(d.created_at) from jobs.reminder_digests as d
+    where d.recipient_id = digest.recipient_id and d.local_on < digest.local_on and d.status = 'sent'
+  ));
 begin
   select p.* into recipient from identity.profiles as p where p.user_id = digest.recipient_id;
   if not recipient.email_enabled or identity.reminder_address(recipient) = recipient.refused_email
@@ -71,6 +75,8 @@ begin
         'notices', coalesce(told -> 'notices', '[]'), 'unlisted_notices', coalesce(told -> 'unlisted', '0'),
         'budgets', coalesce(used -> 'budgets', '[]'), 'unlisted_budgets', coalesce(used -> 'unlisted', '0'),
         'balances', case when is_first then app.describe_own_balances(recipient) else '[]' end,
+        'documents', case when place.reminds
+          then app.describe_new_documents(recipient, member, last_told, digest.created_at) end,
         'plan_end', ending - 'tells_of'
       );
       reminds_of := reminds_of || coalesce(due -> 'reminds_of', '[]');

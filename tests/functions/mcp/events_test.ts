@@ -1,7 +1,7 @@
 /** Events that apps poll: their causes, their recipients, and the continuation of a poll. */
 import { assert, assertEquals } from "@std/assert";
 import { decide, proposes, setRules } from "../../_support/approvals.ts";
-import type { Books, Json } from "../../_support/books.ts";
+import { type Books, type Json, openBooks } from "../../_support/books.ts";
 import { connectApp, type ConnectedApp, SITE } from "../../_support/connected_app.ts";
 import { importOf } from "../../_support/import_args.ts";
 import { addBill, at, database, fresh, run } from "../../db/reminder_run.ts";
@@ -20,6 +20,7 @@ const NAMES = [
   "proposal.waiting",
   "proposal.decided",
   "digest.sent",
+  "document.added",
 ];
 
 /** Starts polling every event. @returns the events since the last call: ids by event */
@@ -240,6 +241,24 @@ Deno.test("a poll continues after the last one, page by page, and leaves out the
   goTo("2026-11-11", "09:00");
   const late = await poll();
   assertEquals([late.events, late.truncated], [[], true]);
+});
+
+Deno.test("a new document is heard by everybody who sees it", async () => {
+  const books = await fresh({ day: DAY });
+  const stranger = await openBooks(database, { day: DAY });
+  const [ben, carla] = [await books.join(), await books.join()];
+  goTo(DAY, "11:00");
+  const heard = await Promise.all([books, ben, carla, stranger].map(async (one) => listen(await connect(one))));
+  const { document } = await ben.ok("attach_document", {
+    step: "keep",
+    content: btoa("invoice"),
+    name: "invoice.pdf",
+    type: "application/pdf",
+    facts: { kind: "invoice", format: "pdf", questions: [] },
+  });
+  goTo(DAY, "12:02");
+  const told = { "document.added": [document.id] };
+  assertEquals(await Promise.all(heard.map((one) => one())), [told, told, {}, {}]);
 });
 
 Deno.test("unknown events, arguments and cursors are refused", async () => {

@@ -509,6 +509,20 @@ Deno.test("difference() keeps every digit", () => {
   ], ["0.75", "-0.75", "-20", "0.05"]);
 });
 
+Deno.test("a digest says how many documents came in and how many need a person", async () => {
+  const content = digest([bill("Rent", 3)]);
+  const said = async (documents: { came: number; waiting: number } | null) => {
+    content.organizations[0]!.documents = documents;
+    const { text, html } = await compose(content);
+    return [text, html].map((part) => /\d+ documents? came in[^.]*\./.exec(part)?.[0]);
+  };
+  const both = (line: string | undefined) => [line, line];
+  assertEquals(await said({ came: 2, waiting: 1 }), both("2 documents came in, 1 needs you."));
+  assertEquals(await said({ came: 1, waiting: 0 }), both("1 document came in."));
+  assertEquals(await said({ came: 3, waiting: 2 }), both("3 documents came in, 2 need you."));
+  assertEquals(await said(null), both(undefined));
+});
+
 Deno.test("a digest shows balances, with amounts unless hidden", async () => {
   const content = digest([bill("Rent", 3)]);
   content.organizations[0]!.balances = [

@@ -222,6 +222,10 @@ export const EXAMPLES: Record<string, DigestContent> = {
     notice("renewal", "Domain names", 9, { frequency: "yearly", is_contract: false, amount: "48.00" }),
     notice("cancel_by", "Gym", 14, { amount: "240.00" }),
   ]),
+  documents: {
+    ...digest([]),
+    organizations: [{ ...digest([bill("Rent", 1)]).organizations[0]!, documents: { came: 12, waiting: 3 } }],
+  },
   only_notices: withNotices(digest([]), [notice("cancel_by", "Gym", 3, { amount: "240.00" })]),
   budgets: withBudgets(digest([]), [
     budget("Groceries", 82),

@@ -1,6 +1,7 @@
 /** Words of a digest of bills. Dates, amounts and percentages are already formatted for the reader's locale. */
 
 import type { Difference } from "../../message.ts";
+import { count as countOf } from "../phrases.ts";
 
 /** A name begins with a quotation mark and stays as it is. */
 const sentence = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
@@ -225,6 +226,10 @@ export const digest = {
     owesYou: ({ name }: Creditor): string => `${name ?? "A former member"} owes you`,
     hidden: "see your books",
   },
+  documents: ({ came, waiting }: { came: number; waiting: number }): string =>
+    `${countOf(came, "document")} came in${
+      waiting === 0 ? "" : `, ${waiting} ${waiting === 1 ? "needs" : "need"} you`
+    }.`,
   moreLines: ({ count }: { count: number }): string => `and ${count} more`,
   total: ({ amount, ratesOn, isEstimate }: { amount: string; ratesOn?: string; isEstimate?: boolean }): string =>
     `Total: ${isEstimate ? "about " : ""}${amount}${ratesOn ? ` (exchange rates of ${ratesOn})` : ""}`,
