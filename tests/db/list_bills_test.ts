@@ -95,6 +95,16 @@ Deno.test(
 );
 
 Deno.test(
+  "list_bills names and adds up a bill that is due today",
+  withBooks(async (books) => {
+    await add(books, "Rent", { first_due: TODAY, amount: "30" });
+    const { bills, totals } = await books.ok("list_bills", { due_within_days: 0 });
+    assertEquals(bills.map(({ next_due, days_until }: Json) => [next_due, days_until]), [[TODAY, 0]]);
+    assertEquals(totals.due.amount, "30.00");
+  }),
+);
+
+Deno.test(
   "list_bills due_within_days includes overdue dates and adds up every date in the window",
   withBooks(async (books) => {
     await add(books, "Late", { first_due: "2026-11-10", amount: "7", frequency: "once" });

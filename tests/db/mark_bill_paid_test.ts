@@ -54,6 +54,16 @@ Deno.test(
 );
 
 Deno.test(
+  "mark_bill_paid pays the rest of a date that was paid in part, however far ahead",
+  withRent(async (books) => {
+    const { bill } = await books.ok("add_bill", { name: "Tax", amount: "90", first_due: "2027-03-01" });
+    await books.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2027-03-01", amount: "40" });
+    const { payment, occurrence } = await books.ok("mark_bill_paid", { bill_id: bill.id });
+    assertEquals([payment.amount, occurrence], ["50.00", { due_on: "2027-03-01", status: "paid" }]);
+  }),
+);
+
+Deno.test(
   "mark_bill_paid records the day, the payer and a note",
   withRent(async (books, rent) => {
     await books.ok("mark_bill_paid", { bill_id: rent.id, paid_on: "2026-11-02", note: " by transfer " });

@@ -89,6 +89,18 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     const { states } = await match(books, database, [["2026-10-03", "KAUFLAND BERLIN", "-33.30"]], { account: "Card" });
     assertEquals(states, ["new"]);
   },
+  "adds no payment that another row takes to a sum": async (books, database) => {
+    await log(
+      books,
+      { name: "Kaufland", amount: "11.10", date: "2026-10-02" },
+      { name: "Kaufland", amount: "22.20", date: "2026-10-02" },
+    );
+    const { states } = await match(books, database, [
+      ["2026-10-02", "KAUFLAND BERLIN", "-11.10"],
+      ["2026-10-03", "KAUFLAND BERLIN", "-33.30"],
+    ]);
+    assertEquals(states, ["linked", "new"]);
+  },
   "does not match a refund with a known purchase of the same day, amount and text": async (books, database) => {
     await (await match(books, database, [["2026-10-02", "ZALANDO REFUND", "-40.00"]])).commit();
     const { states } = await match(books, database, [["2026-10-02", "ZALANDO REFUND", "40.00"]]);

@@ -99,6 +99,15 @@ Deno.test("a bill becomes stale on its owner's date, not the server's", async ()
   assertEquals((await rollAll(database, "2026-11-21T10:00:00Z")).advanced, 1);
 });
 
+Deno.test("a date that was paid in advance is not the next date again", async () => {
+  await database.reset();
+  const books = await openBooks(database, { day: "2026-11-10" });
+  const { bill } = await books.ok("add_bill", { name: "Rent", amount: "10", first_due: "2026-11-20" });
+  await books.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2026-12-20" });
+  await rollAll(database, "2026-12-20T12:00:00Z");
+  assertEquals((await stateOf(books))[0]!.next_due, "2027-01-20");
+});
+
 Deno.test("a bill that cannot be rolled blocks no other, and is named", async () => {
   await database.reset();
   const books = await openBooks(database, { day: TODAY });

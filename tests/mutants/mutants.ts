@@ -296,10 +296,10 @@ export const MUTANTS: readonly Mutant[] = [
     "transfers",
   ),
   sql(
-    "an import commits over a change that its preview did not show",
+    "an import commits although its totals are not the confirmed ones",
     "imports/commit_import",
-    "if app.find_changed_rows(context, batch, true) <> '{}' then",
-    "if false then",
+    "  perform app.check_import_expected(batch, counted, arguments);\n",
+    "",
     "imports",
     "match_rows",
     "import_expenses",
