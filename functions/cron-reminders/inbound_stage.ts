@@ -11,7 +11,7 @@ import { readMailPart } from "../../shared/documents/read_document.ts";
 import { describeError } from "../../shared/log.ts";
 import type { Stage } from "./stage.ts";
 
-type ReadingDeps = Pick<Deps, "config" | "database" | "clock" | "log" | "fetch">;
+type ReadingDeps = Pick<Deps, "config" | "database" | "clock" | "log" | "fetch" | "guardedFetch">;
 
 /** Of reading. The platform allows two seconds, and opening the mail takes some of them. */
 const READING_MS = 700;
@@ -38,6 +38,10 @@ export async function readInboundMail(
   do {
     const mail = await store.claim({ at: deps.clock() });
     if (!mail) break;
+    if (mail.content === null) {
+      counts.failed += Number(!await fetchArrived(deps, mail));
+      continue;
+    }
     const result = await readMail(deps, mail, hasTime);
     await store.settle({ mail, ...result, at: deps.clock() });
     counts.mails += Number(result.outcome === "read");
@@ -45,6 +49,28 @@ export async function readInboundMail(
     counts.documents += result.documents.length;
   } while (hasTime());
   return counts;
+}
+
+/** Fetches what only arrived; a later round reads it. @returns false when it is to be tried again. */
+async function fetchArrived(deps: ReadingDeps, mail: ClaimedMail): Promise<boolean> {
+  const { config: { inbound }, database, clock, log } = deps;
+  const store = createInboundStore(database);
+  const settle = (outcome: MailOutcome) =>
+    store.settle({ mail, outcome, partsDone: mail.parts_done, documents: [], refusals: [], at: clock() });
+  try {
+    if (inbound?.kind !== "resend") throw new Error("INBOUND_URL names another mail service than before");
+    const { fetchMail } = await import("../../shared/inbound/fetch_mail.ts");
+    const { describeMail } = await import("../../shared/inbound/describe_mail.ts");
+    const raw = await fetchMail(deps, { providerId: mail.provider_id, apiKey: inbound.user });
+    const described = await describeMail(raw, inbound);
+    if (described) await store.fill({ id: mail.id, attempt: mail.attempt, mail: described, raw, at: clock() });
+    else await settle("read");
+    return true;
+  } catch (thrown) {
+    log.error("mail_not_fetched", { code: "not_fetched", error: describeError(thrown) });
+    await settle("failed");
+    return false;
+  }
 }
 
 interface Result {

@@ -27,10 +27,10 @@ export function createInboundMailApp({ config, database, clock, log }: Deps): Ap
   async function keep({ providerId, recipients, raw }: ArrivedMail, settings: InboundSettings): Promise<string> {
     const tokens = tokensOf(recipients, settings.domain);
     if (tokens.length === 0) return "no_recipient";
-    if (raw.length > LARGEST_MAIL) return "too_large";
-    const mail = await describeMail(raw, settings);
-    if (!mail) return "no_sender";
-    const { kept } = await store.keep({ tokens, providerId, mail, raw, at: clock() });
+    if (raw && raw.length > LARGEST_MAIL) return "too_large";
+    const mail = raw && await describeMail(raw, settings);
+    if (raw && !mail) return "no_sender";
+    const { kept } = await store.keep({ tokens, providerId, ...mail && { mail, raw }, at: clock() });
     return kept > 0 ? "kept" : "not_kept";
   }
 
@@ -53,7 +53,8 @@ export function createInboundMailApp({ config, database, clock, log }: Deps): Ap
       if (toAppError(thrown).code !== "payload_too_large") throw thrown;
       return acknowledge("too_large");
     }
-    const arrived = service.read({ headers: c.req.raw.headers, body, at: clock() });
+    const arrived = await service.read({ headers: c.req.raw.headers, body, at: clock() }, settings);
+    if (arrived === "unknown") throw unknown();
     if (!arrived) throw new AppError("invalid_request", "The body holds no mail.");
     return acknowledge(await keep(arrived, settings));
   });

@@ -1,12 +1,14 @@
 /** Parses `INBOUND_URL`: which mail service hands over mail, how it proves itself, and for which domain. */
+import { keyOf } from "../webhooks/standard.ts";
 
-export const INBOUND_KINDS = ["postmark", "raw"] as const;
+export const INBOUND_KINDS = ["mailgun", "postmark", "raw", "resend"] as const;
 export type InboundKind = (typeof INBOUND_KINDS)[number];
 
 export interface InboundSettings {
   kind: InboundKind;
   /** Of the domain's addresses, in lower case. */
   domain: string;
+  /** Of Resend: the key of its API. */
   user: string;
   /** All of them are accepted, so that one can be replaced. */
   secrets: readonly string[];
@@ -25,6 +27,7 @@ export function parseInboundUrl(value: string): InboundSettings | undefined {
     const [, kind, user, secret, domain] = entry as unknown as [string, string, string, string, string];
     const known = INBOUND_KINDS.find((one) => one === kind);
     if (!known || secret.length < SHORTEST_SECRET) return undefined;
+    if (known === "resend" && (!keyOf(secret) || !user.startsWith("re_"))) return undefined;
     const one = { kind: known, user, domain: domain.toLowerCase() };
     if (settings && (settings.kind !== one.kind || settings.user !== user || settings.domain !== one.domain)) {
       return undefined;

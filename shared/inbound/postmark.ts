@@ -20,7 +20,8 @@ const Inbound = z.object({
 export const postmark: MailService = {
   maxBytes: MAX_BYTES,
   isKnown: hasBasicSecret,
-  read({ body }) {
+  // deno-lint-ignore require-await -- others wait
+  async read({ body }) {
     const { success, data } = Inbound.safeParse(parseJson(new TextDecoder().decode(body)));
     if (!success) return undefined;
     return {

@@ -9,9 +9,10 @@ const MAX_BYTES = 11 * 1024 * 1024;
 export const raw: MailService = {
   maxBytes: MAX_BYTES,
   isKnown: hasBasicSecret,
-  read: ({ headers, body }) => ({
-    providerId: idByContent(body),
-    recipients: (headers.get("x-recipients") ?? "").split(","),
-    raw: body,
-  }),
+  read: ({ headers, body }) =>
+    Promise.resolve({
+      providerId: idByContent(body),
+      recipients: (headers.get("x-recipients") ?? "").split(","),
+      raw: body,
+    }),
 };

@@ -14,17 +14,17 @@ export interface ArrivedMail {
   /** The same for each delivery of the same mail. */
   providerId: string;
   recipients: readonly string[];
-  /** The mail as it came. */
-  raw: Uint8Array;
+  /** The mail as it came; absent when a job has to fetch it. */
+  raw?: Uint8Array;
 }
 
 export interface MailService {
   /** Of a request. */
   maxBytes: number;
-  /** Whether the headers prove the service: checked before the body is read. */
+  /** Whether the headers prove the service, or promise a proof in the body: checked before the body is read. */
   isKnown(headers: Headers, settings: InboundSettings): boolean;
-  /** @returns undefined for a body that holds no mail. */
-  read(handed: HandedOver): ArrivedMail | undefined;
+  /** @returns `unknown` without that proof, undefined for a body that holds no mail. */
+  read(handed: HandedOver, settings: InboundSettings): Promise<ArrivedMail | "unknown" | undefined>;
 }
 
 /** `Authorization: Basic`, with one of the secrets as its password (RFC 7617). */

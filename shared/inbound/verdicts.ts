@@ -22,6 +22,10 @@ export function judgeSender(fields: readonly Field[], from: string, { kind, doma
   switch (kind) {
     case "postmark":
       return judgeSpamTests(aboveFirstHop(fields), from);
+    case "mailgun":
+      return judgeChecks(aboveFirstHop(fields), fields, from);
+    case "resend":
+      return judgeResults(resultsOfSes(fields), { from, server: "amazonses.com" });
     case "raw":
       return judgeResults(valuesOf(aboveFirstHop(fields), "authentication-results"), { from, server: domain });
   }
@@ -40,6 +44,29 @@ function judgeSpamTests(fields: readonly Field[], from: string): Judged {
   const isOwn = verdicts.spf === "pass" && /identity=mailfrom\b/i.test(spf) && isAligned(envelope, from);
   // DKIM_VALID_AU: signed by the domain of the author in From.
   return { verdicts, isProven: isOwn || has("DKIM_VALID_AU") };
+}
+
+/** Mailgun's checks, and the signature and the sender that they are about. */
+function judgeChecks(own: readonly Field[], all: readonly Field[], from: string): Judged {
+  const word = (name: string) => valuesOf(own, name)[0]?.trim().toLowerCase().slice(0, 20);
+  const [spf, dkim] = [word("x-mailgun-spf"), word("x-mailgun-dkim-check-result")];
+  const envelope = valuesOf(own, "x-envelope-from")[0]?.replace(/[<>\s]/g, "").split("@").at(-1) ?? "";
+  // Of several signatures, nobody says which one is good.
+  const signatures = valuesOf(all, "dkim-signature");
+  const signer = signatures.length === 1 ? /(?:^|;)\s*d\s*=\s*([^\s;]{1,255})/.exec(signatures[0]!)?.[1] ?? "" : "";
+  return {
+    verdicts: { ...spf && { spf }, ...dkim && { dkim } },
+    isProven: spf === "pass" && isAligned(envelope, from) || dkim === "pass" && isAligned(signer, from),
+  };
+}
+
+const SES = /\sby inbound-smtp\.[a-z0-9-]{1,40}\.amazonaws\.com\s/;
+
+/** The first results below the trace of Amazon SES, which receives for Resend, and above that of the hop before. */
+function resultsOfSes(fields: readonly Field[]): string[] {
+  const [first = -1, second = fields.length] = fields.flatMap(({ name }, at) => name === "received" ? [at] : []);
+  if (first < 0 || !SES.test(` ${fields[first]!.value} `)) return [];
+  return valuesOf(fields.slice(first, second), "authentication-results").slice(0, 1);
 }
 
 const METHOD = /^\s*(spf|dkim|dmarc)\s*=\s*([a-z]{1,20})\b/i;

@@ -3,7 +3,7 @@ import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { createEventStore } from "../../../shared/db/event_store.ts";
 import { sealCredential } from "../../../shared/credentials/envelope.ts";
 import { cursorOf, occurrenceOf, placeOf } from "../../../shared/events/occurrence.ts";
-import { keyOf } from "../../../shared/events/post_event.ts";
+import { keyOf } from "../../../shared/webhooks/standard.ts";
 import type { EventCall, EventDeps, EventParams } from "./call.ts";
 import { isEventName, listEvents } from "./catalog.ts";
 import { challenge } from "./challenge.ts";

@@ -8,7 +8,7 @@ import { acceptsEventStream, widenAccept } from "../../../shared/connector/accep
 import { readBearer } from "../../../shared/connector/bearer.ts";
 import { isAllowedOrigin } from "../../../shared/connector/origin.ts";
 import { placeOf } from "../../../shared/events/occurrence.ts";
-import { keyOf } from "../../../shared/events/post_event.ts";
+import { keyOf } from "../../../shared/webhooks/standard.ts";
 import { customPeriod } from "../../../shared/export/period.ts";
 import type { AppContext, AppEnv } from "../../../shared/http/app.ts";
 import { readCaller } from "../../../shared/http/caller.ts";
