@@ -33,6 +33,7 @@ const RUNNING = [
   "tests/pg/plan_end_races.ts",
   "tests/pg/purge_races.ts",
   "tests/pg/event_races.ts",
+  "tests/pg/inbound_races.ts",
   "tests/pg/busy_books.ts",
   "tests/pg/large_digests.ts",
   "tests/pg/provider_sync.ts",
