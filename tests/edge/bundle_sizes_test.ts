@@ -5,13 +5,13 @@ import { type Slug, SLUGS } from "../../shared/routes.ts";
 
 /** The modules that are always loaded: kB after minifying and gzip, and their number. */
 const LIMITS: Record<Slug, { kb: number; modules: number }> = {
-  "mcp": { kb: 132, modules: 170 },
+  "mcp": { kb: 134, modules: 170 },
   "oauth": { kb: 40, modules: 93 },
   "payment-webhook": { kb: 27, modules: 61 },
-  "auth-callback": { kb: 138, modules: 232 },
+  "auth-callback": { kb: 141, modules: 232 },
   "cron-reminders": { kb: 19, modules: 42 },
   "cron-provider-sync": { kb: 19, modules: 43 },
-  "inbound-mail": { kb: 29, modules: 75 },
+  "inbound-mail": { kb: 31, modules: 75 },
 };
 /** Below this fraction of its limit, a bundle has shrunk and its limit should follow. */
 const LEAST = 0.9;
