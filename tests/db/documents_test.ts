@@ -1,7 +1,7 @@
 /** Documents: stored once, attached by rules, visible only to people who see their record. */
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
-import type { Books, Json } from "../_support/books.ts";
+import { type Books, type Json, openBooks } from "../_support/books.ts";
 
 interface Invoice {
   payee?: string;
@@ -133,6 +133,26 @@ testBooks("a document", {}, {
     assertEquals([other.iban_was, typeof other.alert], ["DE89370400440532013000", "string"]);
     const { warnings } = await ana.call("attach_document", { document_id: other.id });
     assertEquals(warnings.map(({ code }: Json) => code), ["iban_changed"]);
+  },
+
+  "with several accounts is doubtful until its payee's earlier documents have all of them": async (ana, database) => {
+    const [one, two, other] = ["DE89370400440532013000", "GB82WEST12345698765432", "NL91ABNA0417164300"];
+    const several = (ibans: string[]) => ({ questions: [{ code: "several_ibans", params: { ibans } }] }) as Invoice;
+    const doubtful = async (books: Books, number: string, ...ibans: string[]) =>
+      (await add(books, { ...POWER, number, ...several(ibans) })).doubts?.length;
+    await ana.ok("add_bill", power());
+    const asked = 1;
+    assertEquals(await doubtful(ana, "A", one!, two!), asked);
+    assertEquals(await doubtful(ana, "B", one!, two!), undefined);
+    assertEquals(await doubtful(ana, "C", two!), undefined);
+    // One that is new among known ones, and a list that may be cut.
+    assertEquals(await doubtful(ana, "D", one!, other!), asked);
+    assertEquals(await doubtful(ana, "E", one!, two!, one!, two!), asked);
+    // Another payee's, and another organization's, are not known here.
+    assertEquals((await add(ana, { payee: "Plumber", gross: "1.00", ...several([one!, two!]) })).doubts.length, 1);
+    const stranger = await openBooks(database);
+    await stranger.ok("add_bill", power());
+    assertEquals(await doubtful(stranger, "A", one!, two!), asked);
   },
 
   "is visible to its person only until it is attached, then to everyone who sees its record": async (ana) => {

@@ -27,6 +27,43 @@ comment on function app.changed_iban is
   'Returns the IBAN in earlier documents of the same payee or record, if this document has another one; null when it '
   'is known, and for the first document.';
 
+create or replace function app.open_doubts(document app.documents) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  -- A document names this many; with more, nobody knows the others.
+  most_named constant int := 3;
+  known text[];
+begin
+  if not document.facts -> 'questions' @> '[{"code": "several_ibans"}]' then
+    return nullif(document.facts -> 'questions', '[]');
+  end if;
+  known := array(
+    select i.iban
+    from app.documents as d
+    cross join lateral (
+      select d.facts ->> 'iban' as iban
+      union all
+      select jsonb_array_elements_text(q -> 'params' -> 'ibans')
+      from jsonb_array_elements(d.facts -> 'questions') as q
+      where q ->> 'code' = 'several_ibans'
+    ) as i
+    where d.organization_id = document.organization_id and d.deleted_at is null and d.expense_id is not null
+      and d.recorded_seq < document.recorded_seq and d.payee_key = document.payee_key and i.iban is not null
+  );
+  return (
+    select jsonb_agg(q order by place)
+    from jsonb_array_elements(document.facts -> 'questions') with ordinality as w (q, place)
+    where q ->> 'code' <> 'several_ibans' or jsonb_array_length(q -> 'params' -> 'ibans') > most_named
+      or exists (
+        select from jsonb_array_elements_text(q -> 'params' -> 'ibans') as i (iban) where i.iban <> all (known)
+      )
+  );
+end
+$$;
+comment on function app.open_doubts is
+  'The doubts of a document, except several accounts that all appear in earlier documents of its payee which a person '
+  'or a certain match attached. One unknown account among them stays a doubt.';
+
 create or replace function app.propose_record(context app.context, document app.documents) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
@@ -68,7 +105,7 @@ begin
     'state', case when document.expense_id is not null then 'filed' when matches <> '{}' then 'question'
       when document.facts ?| array['payee', 'gross', 'payable'] then 'new' else 'unread' end,
     'read', document.facts - '{format,questions,taxes,period,net,payee_tax_id,customer_number}'::text[],
-    'doubts', nullif(document.facts -> 'questions', '[]'),
+    'doubts', app.open_doubts(document),
     'filed', (
       select jsonb_build_object('id', e.id, 'name', e.name, 'due_on', (
         select o.due_on from app.expense_occurrences as o where o.id = document.occurrence_id
