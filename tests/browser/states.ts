@@ -13,6 +13,7 @@ import { EXPORT_STATES } from "./states/exports.ts";
 import { POLICY_STATES } from "./states/policies.ts";
 import { UPLOAD_STATES } from "./states/uploads.ts";
 import { DOCUMENT_STATES } from "./states/documents.ts";
+import { INBOUND_STATES } from "./states/inbound.ts";
 import { CONSENT_STATES } from "./states/consent.ts";
 
 export const STATES: readonly State[] = [
@@ -25,6 +26,7 @@ export const STATES: readonly State[] = [
   ...CONNECTING_STATES,
   ...UPLOAD_STATES,
   ...DOCUMENT_STATES,
+  ...INBOUND_STATES,
   ...EXPORT_STATES,
   page("not-found", ({ browser }) => browser.get("/nothing/here")),
   ...MAILED_LINK_STATES,

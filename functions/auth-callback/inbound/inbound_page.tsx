@@ -125,7 +125,7 @@ function WaitingRow({ mail, ...parts }: Parts & { mail: ListedMail }) {
       <MailText mail={mail} reader={parts.reader} />
       <p class="muted small">
         {isProven ? words.proven : isMembers ? words.posesAsMember : words.unproven}
-        {checks && ` · ${words.verdicts(checks)}`}
+        {checks && <>{" · "}{words.verdicts(<Name>{checks}</Name>)}</>}
       </p>
     </Row>
   );

@@ -37,7 +37,7 @@ export const inbound = {
   proven: "The sender is proven",
   unproven: "Anybody may have written this sender’s address",
   posesAsMember: "Not proven to come from this member. Accept only this mail, if you know that it is theirs.",
-  verdicts: (verdicts: string) => `Checks: ${verdicts}`,
+  verdicts: (verdicts: Child) => <>Checks: {verdicts}</>,
   accept: "Accept the sender",
   acceptOne: "Accept this mail",
   acceptFrom: (sender: string) => `Accept mail from ${sender}`,
