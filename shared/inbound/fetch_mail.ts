@@ -13,6 +13,11 @@ const MAX_MAIL = 10 * 1024 * 1024;
 
 const ReceivedMail = z.object({ raw: z.object({ download_url: z.string() }) });
 
+interface FetchDeps {
+  fetch: typeof fetch;
+  guardedFetch: GuardedFetch;
+}
+
 interface Wanted {
   /** As `ArrivedMail` has it. */
   providerId: string;
@@ -21,7 +26,7 @@ interface Wanted {
 
 /** @throws when the service does not hand over the mail; it may later. */
 export async function fetchMail(
-  { fetch, guardedFetch }: { fetch: typeof globalThis.fetch; guardedFetch: GuardedFetch },
+  { fetch, guardedFetch }: FetchDeps,
   { providerId, apiKey }: Wanted,
 ): Promise<Uint8Array> {
   const id = providerId.replace(/^resend:/, "");
