@@ -106,6 +106,15 @@ const SMALL: Record<string, Call> = {
   "sql: log_expenses, 1": toolCall("log_expenses", { items: [{ name: "Lunch", amount: "14.50" }] }),
   "sql: list_bills": toolCall("list_bills", {}),
   "sql: month summary": toolCall("summarize_spending", { period: "last_month" }),
+  "sql: page of the books": {
+    name: "read_books",
+    args: {
+      user_id: LARGE.userId,
+      organization_id: LARGE.organizationId,
+      ...{ month_on: null, searched: null, cursor: null, paid: null, at: AT },
+    },
+    isExpected: (result) => (result as { outcome: string }).outcome === "found",
+  },
 };
 const BULK: Record<string, Call> = {
   "sql: 2,000 rows committed": commit,

@@ -52,6 +52,7 @@ h3 { margin: 0; font-size: 1rem; font-weight: 600; }
 p, ul, ol, dl { margin: 0 0 1rem; }
 h1 + p { margin-bottom: 1.75rem; }
 p { text-wrap: pretty; }
+h2 + ul { margin-top: .375rem; }
 .lead { font-size: 1.0625rem; }
 .muted { color: var(--muted); }
 small, .small { font-size: .875rem; }
@@ -69,10 +70,10 @@ section { margin-top: 2.75rem; }
 section > h2 { padding-bottom: .625rem; border-bottom: 1px solid var(--line); margin-bottom: 1rem; }
 
 .indexed > nav { padding-block: .75rem; border-block: 1px solid var(--line); }
-.indexed > nav ul { columns: 9rem; margin: 0; }
+.indexed > nav ul { display: grid; grid-template-columns: repeat(auto-fill, minmax(9rem, 1fr)); column-gap: 1rem; margin: 0; }
 .indexed > nav a { display: block; padding-block: .1875rem; color: var(--muted); text-decoration: none; }
 .indexed > nav a:hover { color: var(--ink); text-decoration: underline; }
-.indexed > nav li { padding: 0; break-inside: avoid; }
+.indexed > nav li { padding: 0; }
 .indexed section { scroll-margin-top: 1.25rem; }
 
 form { margin: 0; }
@@ -87,6 +88,7 @@ input:not([type=radio], [type=checkbox], [type=hidden]), select {
 input.drop { max-width: none; padding: 2.75rem 1.25rem; background: var(--soft); border: .125rem dashed var(--edge); text-align: center; cursor: pointer; }
 input.drop:hover { border-color: var(--accent); }
 input.drop::file-selector-button { min-height: 2.875rem; margin: 0 1rem 0 0; padding: .625rem 1.25rem; font: inherit; font-weight: 600; color: inherit; background: var(--paper); border: 1px solid var(--edge); border-radius: .375rem; cursor: pointer; }
+[hidden] { display: none !important; }
 progress { display: block; width: 100%; height: .75rem; accent-color: var(--accent); }
 input:focus-visible, select:focus-visible { outline-offset: 0; border-radius: .375rem; }
 input[aria-invalid=true] { border-color: var(--danger); box-shadow: inset 0 0 0 1px var(--danger); }
@@ -234,13 +236,13 @@ section > .asked { margin-bottom: 1.75rem; }
   .two > * { min-width: 0; }
   .tabbed .page .column > .indexed { display: grid; grid-template-columns: 12rem minmax(0, 41.5rem); column-gap: 4rem; align-items: start; max-width: none; }
   .indexed > nav { position: sticky; top: 1.25rem; border: 0; padding: 0; }
-  .indexed > nav ul { columns: auto; }
+  .indexed > nav ul { display: block; }
   .indexed > div > section:first-child { margin-top: 0; }
   .two > div { grid-area: 1 / 2 / span 2; }
 }
 @media (max-width: 26rem) {
   .bar .column { column-gap: 1rem; }
-  .bar .tabs { column-gap: .75rem; font-size: .875rem; }
+  .bar .tabs { justify-content: space-between; column-gap: .5rem; font-size: .8125rem; }
   .page { padding-block: 1.75rem 3rem; }
   .facts { grid-template-columns: 1fr; gap: 0; }
   .facts dd + dt { margin-top: .625rem; }

@@ -55,7 +55,7 @@ export const showDocument = (deps: PageDeps): Handler =>
           <Alerts document={document} reader={reader} />
           <ReadFacts document={document} reader={reader} />
           <Choose document={document} reader={reader} token={token} />
-          <p>
+          <p class="back">
             <a href={`${documentPath(document.id)}/file`}>{words.download}</a>
             {" · "}
             <a href={booksPath(organization.id)}>{words.toBooks}</a>

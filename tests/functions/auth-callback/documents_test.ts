@@ -74,7 +74,7 @@ uploadTest("uploaded documents are told one by one, and a certain one is attache
   const told = text(html);
   for (
     const said of [
-      "2 documents came in",
+      "2 documents received",
       "power.xml From Stadtwerke München GmbH",
       "To pay €119.00",
       "Belongs to Power",
@@ -234,7 +234,7 @@ uploadTest("PDFs, pictures and mails are kept and served as downloads, and say w
   const told = text(html);
   for (
     const said of [
-      "3 documents came in",
+      "3 documents received",
       "power.pdf From Stadtwerke München GmbH",
       "Belongs to Power",
       "receipt.exe Belongs to Nothing could be read from it.",

@@ -32,10 +32,10 @@ export const account = {
     left: "You left. You and your apps can no longer read or change anything there.",
     created: "The organization is created.",
     organization_kept: "The organization stays. Everything works as before.",
-    access_read: "The app may only read from now on.",
-    access_write: "The app may read and write from now on.",
+    access_read: "The app can now only read.",
+    access_write: "The app can now read and write.",
     events_stopped: "No more events are sent to the app.",
-    events_allowed: "The app may have events sent again.",
+    events_allowed: "The app can receive events again.",
     disconnected: "The app is disconnected. It can no longer read or change anything.",
   },
 };
@@ -88,7 +88,7 @@ export const apps = {
   none: "No app is connected yet. Give your assistant this address. It then sends you here to allow the connection.",
   disconnect: "Disconnect",
   disconnectApp: (app: string): string => `Disconnect ${app}`,
-  access: { write: "May read and write", read: "May only read", viewer: "Can only read, as you do there" },
+  access: { write: "May read and write", read: "May only read", viewer: "Can only read, as you can there" },
   changeAccess: "Change",
   changeAccessOf: (app: string): string => `Change what ${app} may do`,
   verified: ({ app, maker, host }: { app: string; maker: string; host: string }): string =>

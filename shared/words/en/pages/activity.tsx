@@ -12,8 +12,8 @@ interface EventDetail {
 
 /** Why a grant ended, by reason. */
 const ENDED: Readonly<Record<string, string>> = {
-  code_replayed: "An app was cut off: one of its codes was used twice",
-  refresh_token_replayed: "An app was cut off: one of its tokens was used twice, so somebody else may have had it",
+  code_replayed: "An app was disconnected: one of its codes was used twice",
+  refresh_token_replayed: "An app was disconnected: one of its tokens was used twice, so somebody else may have it",
   revoked_by_client: "An app disconnected itself",
   revoked_by_user: "An app was disconnected",
   too_many: "An app’s older connection ended because it made newer ones",
@@ -32,15 +32,13 @@ const EVENTS: Readonly<Record<string, string | ((detail: EventDetail) => string)
   "approval.withdrawn": "A change waiting for approval was withdrawn",
   "books.exported": "The books were exported",
   "calendar.changed": "A calendar was changed",
-  "calendar.created": "A calendar address was made",
+  "calendar.created": "A calendar address was created",
   "calendar.ended": "A calendar was turned off",
   "grant.created": ({ client_name, access }) =>
     `${client_name ?? "An app"} was connected${access === "read" ? ", to read only" : ""}`,
   "grant.access_changed": ({ client_name, access }) =>
-    `${client_name ?? "An app"} ${
-      access === "read" ? "may only read from then on" : "may read and write from then on"
-    }`,
-  "grant.events_allowed": ({ client_name }) => `${client_name ?? "An app"} may have events sent again`,
+    `${client_name ?? "An app"} ${access === "read" ? "was limited to reading" : "was allowed to read and write"}`,
+  "grant.events_allowed": ({ client_name }) => `${client_name ?? "An app"} can receive events again`,
   "grant.events_stopped": ({ client_name }) => `Events to ${client_name ?? "an app"} were stopped`,
   "grant.revoked": ({ reason }) => ENDED[reason ?? ""] ?? "An app’s connection ended",
   "member.invitation_withdrawn": "An invitation was withdrawn",
@@ -65,10 +63,10 @@ const EVENTS: Readonly<Record<string, string | ((detail: EventDetail) => string)
   "provider.removed": "A bill’s provider was disconnected",
   "provider.resumed": "Fetching amounts was resumed",
   "reminders.address_confirmed": "Address for reminders confirmed",
-  "reminders.address_refused": "A mail server refused the address for reminders",
+  "reminders.address_refused": "A mail server rejected the reminder address",
   "reminders.changed": "Reminders were changed",
-  "reminders.mails_chosen": "The chosen emails were changed",
-  "review.created": "Access for a directory’s review was made",
+  "reminders.mails_chosen": "Email choices were changed",
+  "review.created": "Access for a directory’s review was created",
   "review.ended": "Access for a directory’s review was ended",
   "review.signed_in": "A directory’s reviewer signed in",
   "reminders.unsubscribed": "Unsubscribed from emails",
@@ -129,7 +127,7 @@ export const activity = {
   changeTitle: "A change",
   what: "What changed",
   nothing: "There is nothing to show for this change.",
-  gone: "It’s more than 30 days old. What it did is no longer kept.",
+  gone: "It’s more than 30 days old, so its details are gone.",
   undoIt: "Undo it",
   redoIt: "Do it again",
   redoRules: "All of it is done again, or nothing if something it touched has changed since.",

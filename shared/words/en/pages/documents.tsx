@@ -11,7 +11,7 @@ interface Reasons {
 
 export const documents = {
   title: "Document",
-  takenTitle: (kept: number): string => kept === 0 ? "No document was kept" : `${count(kept, "document")} came in`,
+  takenTitle: (kept: number): string => kept === 0 ? "No document was kept" : `${count(kept, "document")} received`,
   takenLead: (organization: Child) => <>For {organization}. Nothing was paid.</>,
   more: "Upload more",
   open: "Open this document",
@@ -40,14 +40,14 @@ export const documents = {
   },
   question: "Which of these does it belong to?",
   noneOfThese: "None of these",
-  takeOff: "Take it off",
+  takeOff: "Detach it",
   ibanChanged: (payee: Child, iban: Child, was: Child) => (
     <>
-      <strong>Stop before you pay.</strong> {payee} asks for money to another account than before: {iban}, not{" "}
-      {was}. This is a common fraud. Call them on a number that you already have.
+      <strong>Stop before you pay.</strong> {payee} now asks for money to a different account: {iban}, not {was}{" "}
+      as before. This is a common fraud. Call them on a number that you already have.
     </>
   ),
-  refused: "That didn’t work: the books changed meanwhile, or you may not change them.",
+  refused: "That didn’t work: the books have changed since, or you can’t change them.",
   doubtful: "Something in this document doesn’t add up. Check it before you pay.",
   /** The amounts that do not add up, by code. */
   doubts: doubts as Reasons,

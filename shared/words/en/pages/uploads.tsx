@@ -9,9 +9,9 @@ export const upload = {
   title: "Upload a statement or documents",
   lead: (organization: Child) => (
     <>
-      It goes to{" "}
-      {organization}. Your assistant will show you what it found and ask about anything unclear. Nothing is in your
-      books until you agree.
+      It goes to the books of{" "}
+      {organization}. Your assistant will show you what it found and ask about anything unclear. Nothing is added until
+      you agree.
     </>
   ),
   label: "One file from your bank, or invoices and receipts",
@@ -74,7 +74,7 @@ export const uploaded = {
   rows: (rows: number, shown: string): string => count(rows, "row", undefined, shown),
   questions: "Questions",
   asks: (questions: number, shown: string): string => count(questions, "question", undefined, shown),
-  first: "The first expenses",
+  first: "First expenses",
   refund: "refund",
 };
 
