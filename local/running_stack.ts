@@ -18,7 +18,7 @@ export interface RunningStack {
   local_url: string | null;
   /** Null where MAIL_URL sends the mail instead. */
   mail_url: string | null;
-  /** Where programs on this machine send mail to organizations' own addresses. Null with INBOUND_URL. */
+  /** The SMTP address for mail from this machine to organizations' addresses. Null with INBOUND_URL. */
   smtp_url: string | null;
   /** This stack's stand-ins for real services. */
   stand_ins: StandIn[];

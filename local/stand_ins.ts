@@ -20,7 +20,7 @@ export interface StackFacts {
   lacksRates?: boolean;
   /** The mailbox as a mail server. */
   mailboxUrl: string;
-  /** What its SMTP port says to the door for mail. */
+  /** The settings with which its SMTP port calls the inbound-mail function. */
   inboundSecret?: string;
 }
 

@@ -27,7 +27,7 @@ export interface Config {
   credentialsKeys: readonly string[];
   mailUrl?: string;
   mailFrom?: string;
-  /** Who hands over mail that people forward; when absent, none is received. */
+  /** The mail service for forwarded mail; if absent, no mail is received. */
   inbound?: InboundSettings;
   authProviders: readonly string[];
   /** Sources of exchange rates in order of preference: `ecb`, `frankfurter`, optionally with `=base URL`; may be empty. */

@@ -75,7 +75,7 @@ export const booksPath = (organizationId?: string): string =>
 /** The page that takes a statement, or documents. */
 export const importPath = (importId: string): string => `/account/import/${importId}`;
 
-/** The page of a document, for people who may see it. */
+/** The page of a document for people who may see it. */
 export const documentPath = (documentId: string): string => `/account/documents/${documentId}`;
 
 /** The page that sets the access of one connected app. */

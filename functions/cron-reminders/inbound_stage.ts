@@ -1,6 +1,7 @@
 /**
- * Reads mail that people forwarded, one attachment after another until the run's time is spent. A mail is claimed under
- * a lease, and its place is noted after each run: what a killed run read is read again, and kept once by its content.
+ * Reads forwarded mail, one attachment after another until the run's time is spent. Each run claims a mail under a lease
+ * and stores its progress at the end. After a killed run the next one reads the same attachments again; documents with
+ * the same content are stored once.
  */
 import { Buffer } from "node:buffer";
 import { createDocumentStore } from "../../shared/db/document_store.ts";
@@ -13,9 +14,9 @@ import type { Stage } from "./stage.ts";
 
 type ReadingDeps = Pick<Deps, "config" | "database" | "clock" | "log" | "fetch" | "guardedFetch">;
 
-/** Of reading. The platform allows two seconds, and opening the mail takes some of them. */
+/** Time for reading. The platform allows two seconds of processor time, and parsing the mail takes part of it. */
 const READING_MS = 700;
-/** Nobody may add documents as this person any more. */
+/** The mail's member may no longer add documents. */
 class Refused extends Error {}
 
 interface Counts {
@@ -51,7 +52,7 @@ export async function readInboundMail(
   return counts;
 }
 
-/** Fetches what only arrived; a later round reads it. @returns false when it is to be tried again. */
+/** Fetches the content of an arrived mail; a later round reads it. @returns false if a later run must retry. */
 async function fetchArrived(deps: ReadingDeps, mail: ClaimedMail): Promise<boolean> {
   const { config: { inbound }, database, clock, log } = deps;
   const store = createInboundStore(database);
@@ -90,7 +91,7 @@ async function readMail({ database, clock, log }: ReadingDeps, mail: ClaimedMail
       at: clock(),
     });
     if (answer.outcome !== "ok") throw new Refused();
-    // Another writer of the organization took too long; what is kept already is found again.
+    // Another write held the organization's lock too long. The next attempt finds the documents that are already stored.
     if (answer.result.error?.code === "busy") throw new Error("busy");
     return answer.result;
   };

@@ -37,7 +37,7 @@ export interface RunLimits {
   rollsOnly?: boolean;
   /** Only sends events to apps, which are waiting for them. */
   sendsEventsOnly?: boolean;
-  /** Only reads forwarded mail, whose documents people wait for. */
+  /** Only reads forwarded mail, because people wait for its documents. */
   readsMailOnly?: boolean;
   /** Milliseconds since the start of the run, for tests. */
   elapsed?: () => number;

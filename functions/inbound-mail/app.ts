@@ -1,7 +1,7 @@
 /**
- * The door for mail: takes mail from the mail service of `INBOUND_URL`, and keeps it for a job that reads it. It knows
- * the caller before it reads the body, and answers alike for every recipient, so that nobody learns which addresses
- * exist. What it will never keep is acknowledged too: the service would deliver it for hours.
+ * Receives mail from the mail service of `INBOUND_URL` and stores it for a job that reads it. It authenticates the caller
+ * before it reads the body. Every recipient gets the same response, so callers cannot probe which addresses exist. It
+ * also acknowledges mail that it drops, because the service would otherwise retry for hours.
  */
 import { createInboundStore } from "../../shared/db/inbound_store.ts";
 import type { Deps } from "../../shared/deps.ts";
@@ -16,7 +16,7 @@ import type { ArrivedMail } from "../../shared/inbound/service.ts";
 import { MAIL_SERVICES } from "../../shared/inbound/services.ts";
 
 const PATH = "/api/mail/inbound";
-/** As documents have it. */
+/** The same limit as for documents. */
 const LARGEST_MAIL = 10 * 1024 * 1024;
 
 export function createInboundMailApp({ config, database, clock, log }: Deps): App {

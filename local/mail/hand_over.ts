@@ -1,12 +1,12 @@
-/** Hands mail that arrives by the stack's own SMTP port to the door for mail, as a mail server of one's own does. */
+/** Forwards mail from the stack's SMTP port to the inbound-mail function, like an operator's own mail server. */
 import { describeMail } from "../../shared/inbound/describe_mail.ts";
 import type { InboundSettings } from "../../shared/inbound/inbound_url.ts";
 import { FUNCTIONS_ORIGIN, type FunctionsHandler } from "../functions.ts";
 import type { TakeMail } from "./smtp_sink.ts";
 
 /**
- * Every mail counts as proven: whoever reaches the port uses this machine.
- * @returns a function that throws unless the door took the mail.
+ * Every mail counts as proven, because only programs on this machine reach the port.
+ * @returns a function that throws unless the inbound-mail function accepts the mail.
  */
 export function handOverTo(functions: FunctionsHandler, settings: InboundSettings): TakeMail {
   return async (raw, recipients) => {

@@ -1,6 +1,6 @@
 /**
- * A loopback SMTP server: it keeps the newest mail that the stack sends in memory and delivers none, and hands mail to
- * the organizations' own addresses to the door for mail.
+ * A loopback SMTP server: it keeps the newest mail that the stack sends in memory and delivers none, and forwards
+ * mail for organizations' addresses to the inbound-mail function.
  */
 import type { AddressInfo } from "node:net";
 import PostalMime from "postal-mime";
@@ -26,12 +26,12 @@ export interface MailSink {
   /** Newest first. */
   list(to?: string): ReceivedMail[];
   clear(): void;
-  /** Hands over mail to a domain from now on; the client hears when that fails. */
+  /** From now on forwards mail for a domain; the SMTP client gets an error if that fails. */
   handOver(domain: string, take: TakeMail): void;
   close(): Promise<void>;
 }
 
-/** Takes a mail with the recipients of its envelope. */
+/** Accepts a mail with its envelope's recipients. */
 export type TakeMail = (raw: Uint8Array, recipients: string[]) => Promise<void>;
 
 const KEPT = 500;

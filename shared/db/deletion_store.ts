@@ -15,7 +15,7 @@ export const DeletableOrganization = z.object({
   /** The number of members besides the reader. */
   members: z.number(),
   may_delete: z.boolean(),
-  /** Their rights, for tabs; the database of the version before tells none. */
+  /** The person's rights, for tabs; the previous version's database sends none. */
   writes: z.optional(z.boolean()),
   exports: z.optional(z.boolean()),
 });

@@ -1,4 +1,4 @@
-/** The page of an organization's mail, for people who may change its settings. */
+/** Reads and changes an organization's mail for people who may change its settings. */
 import * as z from "zod/mini";
 import { OrganizationState } from "../organization_state.ts";
 import { either, outcome } from "../outcome.ts";
@@ -8,7 +8,7 @@ import type { Database } from "./client.ts";
 const ListedMail = z.object({
   id: z.string(),
   state: z.enum(["arrived", "waiting", "accepted", "read", "failed"]),
-  /** In lower case, as From says it. */
+  /** The address in From, in lower case. */
   sender: z.string(),
   subject: z.string(),
   /** In bytes. */
@@ -27,15 +27,15 @@ const Inbound = {
   id: z.string(),
   state: OrganizationState,
   country: z.string(),
-  /** Of the address; null before the first one. */
+  /** The token of the address; null if none exists yet. */
   token: z.nullable(z.string()),
   senders: z.array(z.object({
     address: z.string(),
     is_accepted: z.boolean(),
-    /** Null when their account is gone. */
+    /** Null after the account's deletion. */
     decided_by: z.nullable(z.string()),
   })),
-  /** All that wait, and the newest others. */
+  /** All waiting mails and the newest others. */
   mails: z.array(ListedMail),
 };
 const ReadInbound = either(outcome(["ok"], Inbound), outcome(["unknown"]));
@@ -55,7 +55,7 @@ export function createInboundPageStore(database: Database) {
     read: ({ userId, organizationId, at }: Asked) =>
       ask("read_inbound", { user_id: userId, organization_id: organizationId, at: at.toISOString() }),
 
-    /** @param target a mail, or for `forget` a sender. */
+    /** @param target a mail's id, or for `forget` a sender's address. */
     change: ({ userId, organizationId, action, target, at }: Asked & { action: InboundAction; target: string }) =>
       ask("change_inbound", {
         user_id: userId,

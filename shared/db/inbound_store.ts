@@ -1,23 +1,23 @@
-/** Mail that people forward: kept when it arrives, claimed by one reader each, and settled. */
+/** Stores forwarded mail on arrival, claims it for one reader at a time, and settles it. */
 import { Buffer } from "node:buffer";
 import * as z from "zod/mini";
 import type { DescribedMail } from "../inbound/describe_mail.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
-/** Ten megabytes in one call. */
+/** One call carries up to ten megabytes. */
 const MAIL_MS = 20_000;
 
 const ClaimedMail = z.object({
   id: z.string(),
   organization_id: z.string(),
   provider_id: z.string(),
-  /** As whom it is read; null while its content is to be fetched. */
+  /** The member in whose name it is read; null while its content is not fetched. */
   user_id: z.nullable(z.string()),
   subject: z.string(),
   attempt: z.number(),
   parts_done: z.number(),
-  /** Base64; null when it is to be fetched. */
+  /** Base64; null while it is not fetched. */
   content: z.nullable(z.string()),
 });
 export type ClaimedMail = z.infer<typeof ClaimedMail>;
@@ -29,7 +29,7 @@ export const ANSWERS = {
   settle_inbound_mail: z.unknown(),
 };
 
-/** `more` attachments are left; `refused`: its person may no longer write; `failed`: to be tried again. */
+/** `more`: attachments remain; `refused`: its member may no longer write; `failed`: a later run retries. */
 export type MailOutcome = "read" | "more" | "refused" | "failed";
 
 export interface MailSettlement {
@@ -53,7 +53,7 @@ const base64 = (raw: Uint8Array | undefined) =>
 export function createInboundStore(database: Database) {
   const ask = asking(database, ANSWERS);
   return {
-    /** @param raw undefined when it is to be fetched. */
+    /** @param raw undefined if its content is fetched later. */
     keep: ({ tokens, providerId, mail, raw, at }: {
       tokens: readonly string[];
       providerId: string;
@@ -84,7 +84,7 @@ export function createInboundStore(database: Database) {
         at: at.toISOString(),
       }, { deadlineMs: MAIL_MS }),
 
-    /** A mail that nobody else reads until its lease ends. */
+    /** Claims a mail; nobody else reads it until the lease ends. */
     claim: ({ at }: { at: Date }) => ask("claim_inbound_mail", { at: at.toISOString() }, { deadlineMs: MAIL_MS }),
 
     settle: ({ mail, outcome, partsDone, documents, refusals, at }: MailSettlement) =>

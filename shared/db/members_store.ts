@@ -61,7 +61,7 @@ export type Members = z.infer<typeof Members>;
 /** The consequences of removing a member: counts of what ends, and what stays. */
 export const Removal = z.object({
   organization_name: z.string(),
-  /** For tabs; the database of the version before has none. */
+  /** For tabs; the previous version's database sends none. */
   state: z.optional(OrganizationState),
   email: z.string(),
   /** The reader's. */

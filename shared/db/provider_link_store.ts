@@ -14,7 +14,7 @@ export const ConnectableBill = z.object({
   organization_id: z.string(),
   /** The person who may connect it. */
   owner_email: z.string(),
-  /** For tabs; the database of the version before has none. */
+  /** For tabs; the previous version's database sends none. */
   state: z.optional(OrganizationState),
 });
 

@@ -1,4 +1,4 @@
-/** Stores a document that was read, and attaches it where it certainly belongs. */
+/** Stores a read document, and attaches it if its record is certain. */
 import { Buffer } from "node:buffer";
 import { cleanLine } from "../clean_text.ts";
 import type { FactEnvelope } from "../connector/result.ts";
@@ -8,10 +8,10 @@ import { ShownDocument } from "./shown.ts";
 
 export type Taken = { name: string } & ({ document: ShownDocument } | { refusal: RefusalFacts });
 
-/** Calls `attach_document` as the person who adds it. */
+/** Calls `attach_document` in the name of the person who adds the document. */
 export type Attach = (args: Record<string, unknown>) => Promise<FactEnvelope>;
 
-/** Twice is the same document: it is kept once by its content. */
+/** Repeated calls store a document once, because equal content is the same document. */
 export async function keepRead(
   attach: Attach,
   { name, type, bytes, facts, refusal }: ReadDocument,
@@ -26,7 +26,7 @@ export async function keepRead(
   });
   if (!kept.ok) return { name, refusal: kept.error! };
   const document = documentOf(kept);
-  // Setting a bill's amount may need approval; the document is kept either way.
+  // Setting a bill's amount may need approval. The document is stored either way.
   const attached = await attach({ document_id: document.id });
   return { name, document: attached.ok ? documentOf(attached) : document };
 }

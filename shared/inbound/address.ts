@@ -1,11 +1,11 @@
-/** The addresses at which organizations receive mail. */
+/** The mail addresses of organizations. */
 
 const ADDRESS = /^in\+([0-9a-f]{20})@([a-z0-9.-]+)$/;
 const MOST_RECIPIENTS = 50;
 
 export const inboundAddress = (token: string, domain: string): string => `in+${token}@${domain}`;
 
-/** The tokens of addresses of ours; whether an organization has them, only the database knows. */
+/** @returns the tokens of addresses under the domain; the database decides whether an organization has them. */
 export function tokensOf(recipients: readonly string[], domain: string): string[] {
   const tokens = recipients.slice(0, MOST_RECIPIENTS).flatMap((recipient) => {
     const [, token, at] = ADDRESS.exec(recipient.trim().toLowerCase().slice(0, 320)) ?? [];

@@ -1,4 +1,4 @@
-/** Who sent a mail, by its own header and by what the mail service found. */
+/** Describes a mail's sender by its header and the mail service's verdicts. */
 import { cleanLine } from "../clean_text.ts";
 import type { InboundSettings } from "./inbound_url.ts";
 import { readMailHeader, valuesOf } from "./mail_header.ts";
@@ -15,7 +15,7 @@ export interface DescribedMail {
 const LONGEST_SUBJECT = 200;
 const ADDRESS = /^[^\s@<>"]{1,64}@([a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,10})$/;
 
-/** @returns undefined for a mail whose From is not one address: nobody can tell who sent it. */
+/** @returns undefined for a mail without exactly one address in From, because its sender is unknown. */
 export async function describeMail(
   mail: Uint8Array,
   settings: InboundSettings,

@@ -1,25 +1,25 @@
-/** Parses `INBOUND_URL`: which mail service hands over mail, how it proves itself, and for which domain. */
+/** Parses `INBOUND_URL`: the mail service, its credentials and the domain of the addresses. */
 
 export const INBOUND_KINDS = ["mailgun", "postmark", "raw", "resend"] as const;
 export type InboundKind = (typeof INBOUND_KINDS)[number];
 
 export interface InboundSettings {
   kind: InboundKind;
-  /** Of the domain's addresses, in lower case. */
+  /** The domain of the addresses, in lower case. */
   domain: string;
-  /** Of Resend: the key of its API. */
+  /** For Resend, its API key. */
   user: string;
-  /** All of them are accepted, so that one can be replaced. */
+  /** All of them are accepted, so that operators can rotate one. */
   secrets: readonly string[];
 }
 
 const SHORTEST_SECRET = 16;
-/** 24 to 64 bytes (shared/webhooks/standard.ts); this file is part of every function. */
+/** 24 to 64 bytes, as in shared/webhooks/standard.ts, which is too large to import into every function. */
 const SVIX_SECRET = /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/;
-// No URL parser: keys in base64 hold slashes, which end the authority of a URL.
+// A URL parser would end the authority at the slash of a base64 key.
 const ENTRY = /^([a-z]{1,20}):\/\/([^:@\s]{0,200}):(\S{1,400})@([a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,6})$/i;
 
-/** Entries separated by commas differ only in their secrets. @returns undefined for anything else. */
+/** @param value entries separated by commas that differ only in their secrets. @returns undefined for anything else. */
 export function parseInboundUrl(value: string): InboundSettings | undefined {
   const entries = value.split(",").map((entry) => ENTRY.exec(entry.trim()));
   let settings: InboundSettings | undefined;

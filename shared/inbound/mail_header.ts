@@ -1,7 +1,7 @@
 /** Reads the header of a mail (RFC 5322 §2.2), in linear time. */
 
 export interface Field {
-  /** Lower case. */
+  /** In lower case. */
   name: string;
   /** Unfolded. */
   value: string;
@@ -9,7 +9,7 @@ export interface Field {
 
 const MAX_BYTES = 256 * 1024;
 
-/** The fields in their order, the newest first: every server adds its own at the top. */
+/** @returns the fields in order, the newest first, because every server adds its fields at the top. */
 export function readMailHeader(mail: Uint8Array): Field[] {
   const text = new TextDecoder().decode(mail.subarray(0, MAX_BYTES));
   const fields: Field[] = [];
@@ -29,7 +29,7 @@ export function readMailHeader(mail: Uint8Array): Field[] {
   return fields;
 }
 
-/** What servers added after the mail left its sender: the fields above the trace of the first hop (RFC 5321 §4.4). */
+/** @returns the fields that servers added after the mail left its sender, above the first hop's trace (RFC 5321 §4.4). */
 export function aboveFirstHop(fields: readonly Field[]): Field[] {
   const first = fields.findIndex(({ name, value }) => name === "received" && /^from\s/i.test(value));
   return fields.slice(0, Math.max(first, 0));

@@ -1,13 +1,13 @@
 /**
- * Mailgun's route to an address that ends in "mime": a form with the whole mail in `body-mime`. The proof is a field of
- * the form, so the form is read first; it signs a token, which counts once.
+ * Mailgun's route to an address that ends in "mime": a form with the whole mail in `body-mime`. The signature is a field
+ * of the form, so the form is parsed before the check. The signature covers a token that is valid once.
  * @see https://documentation.mailgun.com/docs/mailgun/user-manual/receive-forward-store/receive-http
  */
 import { importSecrets, isSigned } from "../billing/signature.ts";
 import type { MailService } from "./service.ts";
 
 const MAX_BYTES = 12 * 1024 * 1024;
-/** It repeats what was not taken for eight hours. */
+/** Mailgun retries a delivery for eight hours. */
 const OLDEST_MS = 9 * 60 * 60_000;
 const AHEAD_MS = 5 * 60_000;
 

@@ -1,18 +1,18 @@
 /**
- * Postmark's inbound webhook: JSON with the whole mail in `RawEmail`, which its setting "Include raw email content"
- * adds. It signs nothing, so its URL holds a user and a password.
+ * Postmark's inbound webhook: JSON with the whole mail in `RawEmail`, if its setting "Include raw email content" is on.
+ * Postmark does not sign requests, so the webhook's URL contains a user and a password.
  * @see https://postmarkapp.com/developer/webhooks/inbound-webhook
  */
 import * as z from "zod/mini";
 import { parseJson } from "../parse_json.ts";
 import { hasBasicSecret, type MailService } from "./service.ts";
 
-/** A mail twice: raw, and its attachments in base64. */
+/** The body contains a mail twice: raw, and as attachments in base64. */
 const MAX_BYTES = 25 * 1024 * 1024;
 
 const Inbound = z.object({
   MessageID: z.string().check(z.regex(/^[\x21-\x7e]{1,100}$/)),
-  /** Of the envelope, whatever the mail's own header says. */
+  /** The envelope's recipients, which may differ from the header's. */
   OriginalRecipient: z.string(),
   RawEmail: z.string(),
 });

@@ -1,5 +1,5 @@
 /**
- * A mail server of one's own: posts each mail as it is (`message/rfc822`), with the recipients of its envelope in
+ * The operator's own mail server. It posts each mail unchanged (`message/rfc822`), with the envelope's recipients in
  * `X-Recipients`. Its Authentication-Results count if they name the domain of `INBOUND_URL` (RFC 8601).
  */
 import { hasBasicSecret, idByContent, type MailService } from "./service.ts";

@@ -1,5 +1,5 @@
 /**
- * Resend's webhook `email.received`, signed by Svix: it names the mail, which is fetched from the API.
+ * Resend's webhook `email.received`, signed by Svix. It contains the mail's id, and a job fetches the mail from the API.
  * @see https://resend.com/docs/webhooks/emails/received
  */
 import * as z from "zod/mini";
@@ -14,7 +14,7 @@ const addresses = z._default(z.array(z.string()), []);
 const Received = z.object({
   data: z.object({
     email_id: ID,
-    /** Of the envelope. */
+    /** The envelope's recipients. */
     received_for: addresses,
     to: addresses,
     cc: addresses,
@@ -34,7 +34,7 @@ export const resend: MailService = {
     if (!isSignedWebhook({ id, timestamp, body }, { signatures, secrets, at })) return "unknown";
     const event = parseJson(new TextDecoder().decode(body));
     const { success, data: any } = AnyEvent.safeParse(event);
-    // Its other events are acknowledged, whatever the webhook subscribed to.
+    // Other events are acknowledged, because the webhook may subscribe to more.
     if (success && any.type !== "email.received") return { providerId: id, recipients: [] };
     const received = Received.safeParse(event);
     if (!success || !received.success) return undefined;

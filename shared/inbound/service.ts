@@ -1,4 +1,4 @@
-/** A mail service that hands over mail. */
+/** The interface of a mail service that delivers mail by HTTP. */
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 import { Buffer } from "node:buffer";
 import { sha256 } from "../std/sha256.ts";
@@ -11,19 +11,19 @@ export interface HandedOver {
 }
 
 export interface ArrivedMail {
-  /** The same for each delivery of the same mail. */
+  /** Equal for repeated deliveries of a mail. */
   providerId: string;
   recipients: readonly string[];
-  /** The mail as it came; absent when a job has to fetch it. */
+  /** The unchanged mail; absent if a job must fetch it. */
   raw?: Uint8Array;
 }
 
 export interface MailService {
-  /** Of a request. */
+  /** The largest request body. */
   maxBytes: number;
-  /** Whether the headers prove the service, or promise a proof in the body: checked before the body is read. */
+  /** Whether the headers authenticate the service or announce a proof in the body, checked before the body is read. */
   isKnown(headers: Headers, settings: InboundSettings): boolean;
-  /** @returns `unknown` without that proof, undefined for a body that holds no mail. */
+  /** @returns `unknown` without that proof, undefined for a body without a mail. */
   read(handed: HandedOver, settings: InboundSettings): Promise<ArrivedMail | "unknown" | undefined>;
 }
 
@@ -36,5 +36,5 @@ export function hasBasicSecret(headers: Headers, { user, secrets }: InboundSetti
   return isKnown;
 }
 
-/** The id of a mail to which its service gives none. */
+/** The id of a mail whose service assigns none. */
 export const idByContent = (raw: Uint8Array): string => `sha256:${sha256(raw).toString("hex")}`;

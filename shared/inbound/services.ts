@@ -1,4 +1,4 @@
-/** The mail services by their scheme in `INBOUND_URL`. */
+/** The mail services by scheme of `INBOUND_URL`. */
 import type { InboundKind } from "./inbound_url.ts";
 import { mailgun } from "./mailgun.ts";
 import { postmark } from "./postmark.ts";

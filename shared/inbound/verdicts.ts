@@ -1,6 +1,6 @@
 /**
- * What a mail service found out about the sender of a mail. Senders can write any field themselves, so only fields that
- * the service itself added count, which are told by their place.
+ * Judges a mail's sender by the mail service's verdicts. Senders can forge any header field, so only fields above the
+ * first hop count, because the service itself added them.
  */
 import { aboveFirstHop, type Field, valuesOf } from "./mail_header.ts";
 import type { InboundSettings } from "./inbound_url.ts";
@@ -13,7 +13,7 @@ export interface Verdicts {
 
 export interface Judged {
   verdicts: Verdicts;
-  /** Whether the domain of From is proven: DMARC passed, or SPF or DKIM for that very domain. */
+  /** Whether the domain of From is proven: DMARC passed, or SPF or DKIM passed for that domain or a parent. */
   isProven: boolean;
 }
 
@@ -31,7 +31,7 @@ export function judgeSender(fields: readonly Field[], from: string, { kind, doma
   }
 }
 
-/** SpamAssassin's tests, and the result of SPF (RFC 7208 §9.1), as Postmark adds them. */
+/** Judges by SpamAssassin's tests and the SPF result (RFC 7208 §9.1), which Postmark adds. */
 function judgeSpamTests(fields: readonly Field[], from: string): Judged {
   const tests = valuesOf(fields, "x-spam-tests").join(",").split(/[,\s]+/);
   const [spf = ""] = valuesOf(fields, "received-spf");
@@ -42,16 +42,16 @@ function judgeSpamTests(fields: readonly Field[], from: string): Judged {
   };
   const [, envelope = ""] = /envelope-from="?<?[^\s;@<>"]{1,200}@([^\s;<>"]{1,255})/i.exec(spf) ?? [];
   const isOwn = verdicts.spf === "pass" && /identity=mailfrom\b/i.test(spf) && isAligned(envelope, from);
-  // DKIM_VALID_AU: signed by the domain of the author in From.
+  // DKIM_VALID_AU means that the domain in From signed the mail.
   return { verdicts, isProven: isOwn || has("DKIM_VALID_AU") };
 }
 
-/** Mailgun's checks, and the signature and the sender that they are about. */
+/** Judges by Mailgun's checks and the signature and sender that Mailgun checked. */
 function judgeChecks(own: readonly Field[], all: readonly Field[], from: string): Judged {
   const word = (name: string) => valuesOf(own, name)[0]?.trim().toLowerCase().slice(0, 20);
   const [spf, dkim] = [word("x-mailgun-spf"), word("x-mailgun-dkim-check-result")];
   const envelope = valuesOf(own, "x-envelope-from")[0]?.replace(/[<>\s]/g, "").split("@").at(-1) ?? "";
-  // Of several signatures, nobody says which one is good.
+  // Mailgun does not report which of several signatures is valid.
   const signatures = valuesOf(all, "dkim-signature");
   const signer = signatures.length === 1 ? /(?:^|;)\s*d\s*=\s*([^\s;]{1,255})/.exec(signatures[0]!)?.[1] ?? "" : "";
   return {
@@ -62,7 +62,7 @@ function judgeChecks(own: readonly Field[], all: readonly Field[], from: string)
 
 const SES = /\sby inbound-smtp\.[a-z0-9-]{1,40}\.amazonaws\.com\s/;
 
-/** The first results below the trace of Amazon SES, which receives for Resend, and above that of the hop before. */
+/** The first results between the traces of Amazon SES, which receives mail for Resend, and the previous hop. */
 function resultsOfSes(fields: readonly Field[]): string[] {
   const [first = -1, second = fields.length] = fields.flatMap(({ name }, at) => name === "received" ? [at] : []);
   if (first < 0 || !SES.test(` ${fields[first]!.value} `)) return [];
@@ -73,7 +73,7 @@ const METHOD = /^\s*(spf|dkim|dmarc)\s*=\s*([a-z]{1,20})\b/i;
 const property = (result: string, name: string) =>
   new RegExp(`\\b${name}\\s*=\\s*"?@?([^\\s;"]{1,320})`, "i").exec(result)?.[1]?.split("@").at(-1) ?? "";
 
-/** Authentication-Results (RFC 8601) of a server. */
+/** Judges by a server's Authentication-Results (RFC 8601). */
 function judgeResults(values: readonly string[], { from, server }: { from: string; server: string }): Judged {
   const verdicts: Verdicts = {};
   let isProven = false;
@@ -84,7 +84,7 @@ function judgeResults(values: readonly string[], { from, server }: { from: strin
       const [, method, word] = METHOD.exec(result)?.map((part) => part.toLowerCase()) ?? [];
       if (!method || !word) continue;
       const name = method as keyof Verdicts;
-      // One of several signatures is enough.
+      // One valid signature of several is enough.
       if (verdicts[name] !== "pass") verdicts[name] = word;
       if (word !== "pass") continue;
       const about = { dmarc: property(result, "header\\.from"), spf: property(result, "smtp\\.mailfrom"), dkim: "" };
@@ -106,7 +106,7 @@ function withoutComments(value: string): string {
   return text;
 }
 
-/** Whether a proven domain speaks for the domain in From: it is the same, or above it. */
+/** Whether a proven domain equals the domain in From or is its parent. */
 function isAligned(proven: string, from: string): boolean {
   const own = proven.toLowerCase();
   return own.includes(".") && (from === own || from.endsWith(`.${own}`));

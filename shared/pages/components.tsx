@@ -163,7 +163,7 @@ export function Bar({ amount, most }: { amount: number; most: number }) {
   );
 }
 
-/** Beside a record that has a document. */
+/** The mark next to a record with a document. */
 export const Paperclip = ({ label }: { label: string }) => (
   <svg class="clip" viewBox="0 0 16 16" role="img" aria-label={label}>
     <title>{label}</title>

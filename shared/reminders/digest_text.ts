@@ -70,13 +70,13 @@ function planEndText({ planEnd, organizationId }: Section, links: DigestLinks): 
 const lines = (heading: string, texts: string[], more: string | null) =>
   texts.length === 0 ? [] : [`${heading}:`, ...[...texts, ...(more ? [more] : [])].map((text) => `  ${text}`)];
 
-/** A longer name stands on a line of its own, so that it widens no column. */
+/** A longer name gets its own line, so that it does not widen the column. */
 const LONGEST_NAME = 24;
 
 const widthOf = (text: string): number => [...text].length;
 const spaces = (width: number, text: string): string => " ".repeat(Math.max(0, width - widthOf(text)));
 
-/** Of each column. */
+/** The width of each column. */
 const widthsOf = (rows: string[][]): number[] =>
   (rows[0] ?? []).map((_, column) =>
     Math.max(0, ...rows.map((cells) => widthOf(cells[column]!)).filter((width) => column > 0 || width <= LONGEST_NAME))
@@ -84,7 +84,7 @@ const widthsOf = (rows: string[][]): number[] =>
 
 const cellsOf = ({ name, date, distance, amount }: Row): string[] => [name, date, distance, amount ?? ""];
 
-/** The cells in columns, the amount to the right, and the notes below. */
+/** Renders cells in columns, amounts aligned to the right, with notes below. */
 function rowTexts(row: Row, widths: number[]): string[] {
   const [name, date, distance, amount] = cellsOf(row).map((text, column) =>
     column < 3 ? text + spaces(widths[column]!, text) : spaces(widths[column]!, text) + text

@@ -1,9 +1,9 @@
-/** Lists say which payments and due dates have a document, and find those that have none. */
+/** Lists mark payments and due dates with documents, and filter those without. */
 import { assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
 
-/** A document that says nothing, attached to a record. */
+/** Attaches a document without facts to a record. */
 async function attach(books: Books, name: string, to: string, more: Json = {}): Promise<string> {
   const { document } = await books.ok("attach_document", {
     step: "keep",
@@ -51,7 +51,7 @@ testBooks("documents in lists", {}, {
     const { bills: [shown] } = await ana.ok("list_bills", { bill_id: bill.id });
     assertEquals(shown.has_document, true);
     await ana.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2026-11-25", advance: true });
-    // The next date has none, and the payment has it.
+    // The payment keeps the document, and the next date has none.
     assertEquals([await state(true), await state(false)], [[], ["Rent"]]);
     assertEquals(await listed(ana, true, { kind: "bill_payment" }), [["Rent"], 1]);
     const { payments: [paid] } = await ana.ok("list_bills", { bill_id: bill.id });

@@ -1,4 +1,4 @@
-/** review_bills: charges that return without a bill, and bills whose charges stopped. */
+/** review_bills reports recurring charges without a bill and bills whose charges stopped. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Books, Json } from "../_support/books.ts";

@@ -86,7 +86,7 @@ testBooks("update_bill of fields", { day: TODAY }, {
     })).bill;
     const { warnings } = await change(books, id, { set: { amount: "620", first_due: "2027-03-01" } });
     assertEquals(warnings.map(({ message }: Json) => message), [
-      "Car insurance still renews on 2027-01-16, to be cancelled by 2026-12-17: a new date of payment moves no contract. " +
+      "Car insurance still renews on 2027-01-16, to be cancelled by 2026-12-17: a new date of payment does not move the contract. " +
       "If the contract's term changed too, set renews_on.",
     ]);
     const both = await change(books, id, { set: { first_due: "2027-04-01", renews_on: "2027-04-01" } });

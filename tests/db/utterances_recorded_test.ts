@@ -110,13 +110,13 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     const added = await books.call("add_bill", ELECTRICITY);
     assertEquals(
       warned(added, "already_spent"),
-      '"Stadtwerke", 84.00 EUR on 2026-11-26, stands in the books as an expense. Paying Electricity due 2026-11-28 links ' +
+      '"Stadtwerke", 84.00 EUR on 2026-11-26, is in the books as an expense. Paying Electricity due 2026-11-28 links ' +
         "it, so that it counts once.",
     );
     const paid = await books.call("mark_bill_paid", { bill_name: "Electricity" });
     assertEquals(
       warned(paid, "linked"),
-      '"Stadtwerke", 84.00 EUR on 2026-11-26, stood in the books as an expense of its own. It is now the payment of ' +
+      '"Stadtwerke", 84.00 EUR on 2026-11-26, was in the books as a separate expense. It is now the payment of ' +
         "Electricity due 2026-11-28 and counts once. If it was other spending, undo this and call again with on_duplicate " +
         '"allow".',
     );

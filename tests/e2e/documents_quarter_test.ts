@@ -1,6 +1,6 @@
 /**
- * A quarter of forty documents for fifteen bills and twenty-five purchases, and three statements: every amount is the
- * ledger's, nothing is recorded twice, and at most three questions are asked.
+ * Runs a quarter of forty documents for fifteen bills and twenty-five purchases, and three statements. Every amount
+ * agrees with the ledger, nothing is recorded twice, and the service asks at most three questions.
  */
 import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
@@ -26,7 +26,7 @@ class Quarter {
   sent: Sent[] = [];
   constructor(readonly books: Books, readonly database: TestDatabase) {}
 
-  /** As the upload page and the mailbox do. @returns the document as it was told. */
+  /** Adds a file like the upload page and the mailbox. @returns the reported document. */
   async hand(file: ReturnType<typeof fileOf>): Promise<Json> {
     const read = await readDocument(file.bytes, file);
     assertEquals(read.map(({ refusal }) => refusal), [undefined], file.name);
@@ -36,7 +36,7 @@ class Quarter {
     return (await this.books.ok("attach_document", { document_id: document.id })).document;
   }
 
-  /** What the person answers, and what the assistant proposes for something new. */
+  /** The person's answers, and the assistant's proposals for new records. */
   async settle(name: string, said: Said, file: ReturnType<typeof fileOf>): Promise<void> {
     let document = await this.hand(file);
     assertEquals([document.read.payee, document.read.gross], [said.payee, eur(said.cents)], file.name);
@@ -168,7 +168,7 @@ Deno.test("a quarter's documents, bills, purchases and statements agree to the c
     const total = eur(rows.reduce((sum, { cents }) => sum + cents, 0));
     assertEquals(agreed.totals, { bank: { EUR: total }, books: { EUR: total }, difference: { EUR: "0.00" } });
 
-    // One payment for each line of the bank, of its amount, and a document for each of the forty.
+    // Each bank line has one payment of its amount, and forty documents are stored.
     const page = { from: START, to: "2026-09-30", limit: 100 };
     const { data: { rows: paid }, total_count } = await books.call("list_expenses", page);
     assertEquals(total_count, rows.length);
@@ -184,7 +184,7 @@ Deno.test("a quarter's documents, bills, purchases and statements agree to the c
     );
     assertEquals(agreed.without_document_count, rows.length - 40);
     assertEquals((await books.ok("list_documents", { is_filed: false })).count, 0);
-    // No date was left open beside a purchase that paid it.
+    // A purchase that paid a date leaves no open date.
     const { bills } = await books.ok("list_bills", { status: "all", limit: 50 });
     const open = bills.flatMap(({ overdue }: Json) => overdue.map(({ due_on }: Json) => due_on));
     assertEquals(open.filter((day: string) => day < "2026-10-01"), []);

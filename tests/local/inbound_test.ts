@@ -62,7 +62,7 @@ Deno.test("mail to an organization's address becomes a document, and other mail 
   }
 });
 
-Deno.test("a mail server's own results count, and those that a sender wrote do not", async () => {
+Deno.test("a mail server's results count, and forged results do not", async () => {
   const inbox = await openInbox(database);
   const door = openDoor(asDatabase(database), URL);
   const [local] = inbox.address.split("@");

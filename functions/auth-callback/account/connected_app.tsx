@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Pages about one connected app: its access and its disconnection. Both take effect on the app's next request. */
+/** Pages to limit or disconnect one connected app. Changes take effect on the app's next request. */
 import type { Child } from "hono/jsx";
 import type { ConnectedApp } from "../../../shared/db/connected_app.ts";
 import { AppError } from "../../../shared/errors.ts";
@@ -73,7 +73,7 @@ export const showDisconnect = (deps: PageDeps): Handler =>
 
 export const postDisconnect = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user }) => {
-    // A grant that has ended meanwhile counts as disconnected.
+    // If the grant has ended in the meantime, the app counts as disconnected.
     await deps.store.revokeGrant({ userId: user.id, grantId: grantOf(c), at: deps.clock() });
     return c.redirect("/account?done=disconnected", 303);
   });
@@ -107,7 +107,7 @@ export const postAccess = (deps: PageDeps): Handler =>
       access: access.data,
       at: deps.clock(),
     });
-    // It was disconnected meanwhile.
+    // It was disconnected in the meantime.
     if (changed.outcome === "unknown_grant") return c.redirect("/account", 303);
     return c.redirect(`/account?done=access_${access.data}`, 303);
   });

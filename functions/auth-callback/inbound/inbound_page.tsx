@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Renders an organization's address for mail, the mail that waits, the senders, and the newest mail. */
+/** Renders an organization's mail address, the waiting mail, the senders and the newest mail. */
 import type { Child } from "hono/jsx";
 import type { Inbound, InboundAction, ListedMail } from "../../../shared/db/inbound_page_store.ts";
 import type { AppContext } from "../../../shared/http/app.ts";

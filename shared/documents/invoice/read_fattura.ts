@@ -74,7 +74,7 @@ function factsOf(body: Element, { parts, days }: { parts: Part[]; days: string[]
   };
 }
 
-/** Groups by tax rate and, for untaxed parts, by the reason. */
+/** Groups by tax rate, and untaxed parts by their reason. */
 const groupAt = (element: Element) => groupOf(textAt(element, "Natura") || "S", textAt(element, "AliquotaIVA")) ?? "";
 
 function lineOf(line: Element): Part {

@@ -13,7 +13,7 @@ export const refusals = {
     hint: "list_expenses and list_bills have the ids.",
   }),
   "document_quota": (): Refusal => ({
-    message: "The documents of this organization take all the space that its plan includes, so this one was not kept.",
+    message: "This organization's documents use all the storage that its plan includes, so this one was not kept.",
     hint: "Delete documents that nobody needs, on the page of documents, or change the plan.",
   }),
   "invalid_argument.document_not_named": (): Refusal => ({
@@ -25,7 +25,7 @@ export const refusals = {
 export const warnings = {
   "iban_changed": ({ payee, iban, was }: { payee: string; iban: string; was: string }): string =>
     `ALERT: this document of ${payee} asks for money to another account than earlier ones: ${iban}, not ${was}. Such a ` +
-    "change is a common fraud. Tell the user at once, before anything is paid, to call the payee on a known number.",
+    "change is a common kind of fraud. Tell the user at once, before anything is paid, to call the payee on a known number.",
 };
 
 export const documents = {

@@ -189,7 +189,7 @@ export const warnings = {
       }. ${name} due ${due_on} cannot take it over: both ${is_paid ? "count now" : "will count once it is paid"}. ` +
         "Ask the person whether this is one payment. If so, delete that expense, or " +
         `${is_paid ? "undo this and " : ""}skip that date (update_bill).`
-      : `${quoted(expense)}, ${money(sum)} on ${paid_on}, stands in the books as an expense. Paying ${name} due ` +
+      : `${quoted(expense)}, ${money(sum)} on ${paid_on}, is in the books as an expense. Paying ${name} due ` +
         `${due_on} links it, so that it counts once.`,
   "duplicate.bill": ({ name }: Named): string =>
     `${name} already exists and was not added again. If it really is a second bill, call again with ` +

@@ -146,7 +146,7 @@ export const refusals = {
     message: `There is no account ${quoted(name)}.`,
     hint: names.length > 0
       ? `There ${names.length === 1 ? "is" : "are"} ${and(names)}.`
-      : "An account is made when its first statement is imported: import_expenses without arguments gives a link for that.",
+      : "An account is created when its first statement is imported: import_expenses without arguments gives a link for that.",
   }),
   "invalid_argument.matched_twice": ({ lines }: { lines: number[] }): Refusal => ({
     message: `Lines ${and(lines.map(String))} cannot be the same expense.`,

@@ -27,7 +27,7 @@ export const warnings = {
     `${name} still renews on ${renews_on}${
       cancel_by ? `, to be cancelled by ${cancel_by}` : ""
     }: a new date of payment ` +
-    "moves no contract. If the contract's term changed too, set renews_on.",
+    "does not move the contract. If the contract's term changed too, set renews_on.",
   "rate_missing.of_bills": ({ currencies, into }: { currencies: string[]; into: string }): string =>
     `No exchange rate to ${into} is known today for ${
       names(currencies, { most: 10 })

@@ -189,7 +189,7 @@ export const warnings = {
   ): string =>
     `${quoted(expense)}, ${
       money(sum)
-    } on ${paid_on}, stood in the books as an expense of its own. It is now the payment of ` +
+    } on ${paid_on}, was in the books as a separate expense. It is now the payment of ` +
     `${name} due ${due_on} and counts once. If it was other spending, undo this and call again with on_duplicate "allow".`,
   "corrected": ({ name, due_on, ...before }: Dated & Paid): string =>
     `This replaces what was recorded for ${name} due ${due_on}: ${money(before)}, paid ${payer(before)}.`,

@@ -4,14 +4,14 @@ export const guide = {
   text: `\
 # Keeping the books
 
-Say what a tool answered, with its numbers. Ask when a name, an amount or a date is not certain; a guess in the books is found late.
+Report a tool's answer with its numbers. Ask when a name, an amount or a date is not certain; a wrong guess in the books is found late.
 
 ## What goes where
 - Money that was spent once: log_expenses. Several in one call, each with the day it was paid, as the person said it.
 - What recurs, or is due later: add_bill, once. A payment of it is mark_bill_paid, never log_expenses, or it counts twice.
 - A bank's or card's statement: import_expenses. Its preview shows what the books have already; questions are the person's to answer.
 - A receipt or an invoice as a file: attach_document.
-- Money between members: settle_up. Between own accounts, it is no spending.
+- Money between members: settle_up. Transfers between own accounts are not spending.
 
 ## Each week
 1. list_bills for what is overdue and due in seven days.

@@ -183,7 +183,7 @@ interface Changed {
   closed_through?: string;
 }
 
-/** Without a category and `no_bill` it was removed. */
+/** A rule without a category and `no_bill` was removed. */
 interface PayeeRule {
   payee: string;
   category?: string;

@@ -1,4 +1,4 @@
-/** A household's third quarter of 2026: what it paid, what its bank wrote, and the document of each purchase and bill. */
+/** A household's third quarter of 2026: payments, bank lines, and the document of each purchase and bill. */
 import { writeCii } from "../../_support/documents/cii.ts";
 import type { Invoice } from "../../_support/documents/invoice.ts";
 import { type Layout, LAYOUTS, type Paper } from "../../_support/documents/layouts.ts";
@@ -17,7 +17,7 @@ export interface Bill {
   mode: Mode;
   months: number[];
   day: number;
-  /** By month. */
+  /** Grouped by month. */
   cents: number[];
   /** The month of the invoice. */
   invoiced: number;
@@ -31,9 +31,9 @@ export interface Purchase {
   day: string;
   cents: number;
   form: Form;
-  /** What comes first: the person's words, the document or the statement. */
+  /** The first source: the person's words, the document or the statement. */
   first: "said" | "document" | "statement";
-  /** Of an invoice that is paid later. */
+  /** Only for an invoice that is paid later. */
   due?: string;
 }
 
@@ -156,7 +156,7 @@ export interface Said {
   cents: number;
 }
 
-/** The first rate at which the amount adds up to the cent. */
+/** @returns the first rate at which the amounts add up to the cent. */
 function taxed(cents: number): { rate: number; net: number } {
   for (const rate of [19, 7, 20, 10]) {
     const net = Math.round(cents / (1 + rate / 100));

@@ -56,7 +56,7 @@ async function power(test: UploadTest, more: Parameters<typeof ublInvoice>[0] = 
 
 const pathIn = (html: string) => /href="(\/account\/documents\/doc_[0-9a-z]+)"/.exec(html)![1]!;
 
-uploadTest("uploaded documents are told one by one, and a certain one is attached without being paid", async (test) => {
+uploadTest("each uploaded document is reported, and a certain match is attached without a payment", async (test) => {
   const { mira, database } = test;
   const { billId, invoice } = await power(test);
   const path = await linkFor(test, mira);

@@ -1,4 +1,4 @@
-/** The page of an organization's mail: its address, what waits, and the decisions about it. */
+/** The page of an organization's mail: its address, waiting mail and decisions. */
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import { formsOf } from "./harness.ts";
 import { accountTest, auditOf, onboarded } from "./account_harness.ts";
@@ -18,8 +18,8 @@ accountTest(
         html.includes(`value="${action}"`) && (fields.target ?? "") === target
       );
       assert(form, `${action} ${target}`);
-      const body = new URLSearchParams(Object.entries(form.fields) as [string, string][]);
-      return (await anna.browser.send(form.action, body)).headers.get("location");
+      const body = new URLSearchParams(Object.entries(form!.fields) as [string, string][]);
+      return (await anna.browser.send(form!.action, body)).headers.get("location");
     };
     assertStringIncludes(textOf(await read()), "no address for mail yet");
     assertEquals(await press("rotate"), `${path}?done=rotate`);
@@ -36,14 +36,16 @@ accountTest(
       [id, pages.clock.now.toISOString()],
     );
     const shown = textOf(await read());
-    for (const said of ["&lt;b&gt;Invoice", "Not proven to come from this member", "Checks: DKIM fail", "2 kB"]) {
+    for (
+      const said of ["&lt;b&gt;Invoice", "We could not prove that this member sent it", "Checks: DKIM fail", "2 kB"]
+    ) {
       assertStringIncludes(shown, said);
     }
     assertEquals(await press("accept", "mail_000000000002"), `${path}?done=accept`);
     assertStringIncludes(textOf(await read()), "Accepted by anna@example.com");
     assertEquals(await press("forget", "a@power.example"), `${path}?done=forget`);
     assertEquals(await press("block", "mail_000000000001"), `${path}?done=block`);
-    assertStringIncludes(textOf(await read()), "No mail waits.");
+    assertStringIncludes(textOf(await read()), "No mail is waiting.");
     const events = (await auditOf(database)).filter((event) => event.startsWith("inbound."));
     assertEquals(events, ["inbound.rotate", "inbound.rotate", "inbound.accept", "inbound.forget", "inbound.block"]);
 

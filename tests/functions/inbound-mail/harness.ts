@@ -1,4 +1,4 @@
-/** The door for mail over a test's database, the mail service's side of it, and the job that reads the mail. */
+/** The inbound-mail function on a test's database, a stand-in for the mail service, and the job that reads mail. */
 import { Buffer } from "node:buffer";
 import { assertEquals } from "@std/assert";
 import { createInboundMailApp } from "../../../functions/inbound-mail/app.ts";
@@ -45,9 +45,9 @@ export function openDoor(database: Database, url = `postmark://postmark:${PASSWO
 export interface TestMail {
   from: string;
   subject?: string;
-  /** What Postmark's filter found. */
+  /** The verdicts of Postmark's filter. */
   tests?: string;
-  /** What its SPF check wrote. */
+  /** The result of Postmark's SPF check. */
   spf?: string;
   /** Fields that the sender wrote. */
   forged?: string[];
@@ -66,7 +66,7 @@ export const invoice = (number: string, amount = "84.20", seller = "Stadtwerke M
     taxes: [{ rate: "0", category: "E", net: amount, tax: "0.00" }],
   });
 
-/** A mail as Postmark hands it over, with the fields that its servers add on top. */
+/** A mail as Postmark delivers it, with its servers' fields at the top. */
 export function rawMail(
   { from, subject = "Fwd: Your invoice", tests, spf, forged = [], attachments }: TestMail,
 ): string {
@@ -114,7 +114,7 @@ export const authorized = (password = PASSWORD): Record<string, string> => ({
 
 let messages = 0;
 
-/** What Postmark posts. */
+/** The body of Postmark's request. */
 export const posted = (raw: string, to: string, id = `message-${++messages}`): RequestInit => ({
   headers: authorized(),
   body: JSON.stringify({ MessageID: id, OriginalRecipient: to, RawEmail: raw, TextBody: "See attached." }),
@@ -124,7 +124,7 @@ export interface Inbox {
   books: Books;
   email: string;
   address: string;
-  /** The page's facts, as its owner sees it. */
+  /** The page's facts for the owner. */
   page(by?: Books): Promise<Json>;
   change(action: string, target?: string, by?: Books): Promise<Json>;
   mails(): Promise<Json[]>;
@@ -136,7 +136,7 @@ export const emailOf = async (database: TestDatabase, books: Books): Promise<str
   ]!
     .email;
 
-/** An organization that receives mail. */
+/** Creates an organization with a mail address. */
 export async function openInbox(database: TestDatabase, given?: Books): Promise<Inbox> {
   const books = given ?? await openBooks(database);
   const ask = (name: string, args: Record<string, unknown>, by: Books) =>
@@ -159,7 +159,7 @@ export async function openInbox(database: TestDatabase, given?: Books): Promise<
   return inbox;
 }
 
-/** Runs the job's stage as its schedule does. @returns its counts. */
+/** Runs the job's stage like its schedule. @returns its counts. */
 export async function readMails(database: TestDatabase, { now = NOW, elapsed, instead }: {
   now?: string;
   elapsed?: () => number;

@@ -1,4 +1,4 @@
-/** A forwarded mail, end to end: it arrives at the organization's address, and its document meets its bill. */
+/** A forwarded mail from arrival at the organization's address to the document on its bill. */
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import { type Json, openBooks } from "../../_support/books.ts";
 import { openDatabase } from "../../_support/database.ts";
@@ -41,7 +41,7 @@ const POWER = {
   first_due: "2026-11-25",
 };
 
-Deno.test("a member's signed mail is read as the member, its invoice gives the bill its amount, and is told", async () => {
+Deno.test("a member's signed mail is read in the member's name, and its invoice sets the bill's amount", async () => {
   const inbox = await openInbox(database);
   const { bill } = await inbox.books.ok("add_bill", POWER);
   await send(inbox, {
@@ -94,7 +94,7 @@ Deno.test("mail in a member's name without proof waits, also with forged results
   assertEquals((await inbox.mails()).filter(({ state }) => state === "accepted").length, 1);
 });
 
-Deno.test("one unproven mail in a member's name may be accepted, which neither trusts nor blocks the address", async () => {
+Deno.test("accepting one unproven mail in a member's name neither trusts nor blocks the address", async () => {
   const inbox = await openInbox(database);
   await send(inbox, { from: inbox.email });
   await send(inbox, { from: inbox.email, attachments: [{ name: "b.xml", content: invoice("SW-2") }] });
@@ -108,7 +108,7 @@ Deno.test("one unproven mail in a member's name may be accepted, which neither t
   assertEquals((await readMails(database)).mails, 1);
 });
 
-Deno.test("a stranger's mail waits, is accepted once with the others of the sender, and then no more asked about", async () => {
+Deno.test("a stranger's mail waits, and accepting it accepts all mail of the sender", async () => {
   const inbox = await openInbox(database);
   const from = "Power <billing@power.example>";
   const mail = (number: string) => ({ from, attachments: [{ name: "a.xml", content: invoice(number) }] });
@@ -141,7 +141,7 @@ Deno.test("a sender accepted with proof needs proof from then on", async () => {
   assertEquals((await inbox.mails()).map(({ state }) => state).toSorted(), ["accepted", "read", "waiting"]);
 });
 
-Deno.test("a blocked sender's mail is gone, and nothing of it comes again", async () => {
+Deno.test("blocking a sender deletes the sender's mail and drops later mail", async () => {
   const inbox = await openInbox(database);
   await send(inbox, { from: "spam@spam.example" });
   await send(inbox, { from: "spam@spam.example" });
@@ -153,7 +153,7 @@ Deno.test("a blocked sender's mail is gone, and nothing of it comes again", asyn
   assertEquals(await database.query("select from app.inbound_mails where content is not null or subject <> ''"), []);
 });
 
-Deno.test("a replaced address, an unknown one and one of another domain receive nothing, and answer alike", async () => {
+Deno.test("replaced, unknown and foreign addresses receive nothing and give the same response", async () => {
   const inbox = await openInbox(database);
   const mail = { from: inbox.email, tests: SIGNED };
   await inbox.change("rotate");
@@ -166,7 +166,7 @@ Deno.test("a replaced address, an unknown one and one of another domain receive 
   assertEquals((await inbox.mails()).length, 1);
 });
 
-Deno.test("another organization neither sees nor decides about mail, and is no member there", async () => {
+Deno.test("another organization cannot see mail or decide about it, and is not a member there", async () => {
   const [one, two] = [await openInbox(database), await openInbox(database)];
   await send(one, { from: two.email, tests: SIGNED });
   const [mail] = await one.mails();
@@ -258,7 +258,7 @@ Deno.test("a run that is killed anywhere leaves the mail to be read again, and n
   assertEquals(new Set(mail.documents).size, 3);
 });
 
-Deno.test("each run reads for a short time, and the next one goes on with the next attachment", async () => {
+Deno.test("each run reads for a short time, and the next run continues with the next attachment", async () => {
   const inbox = await openInbox(database);
   const attachments = ["1", "2", "3"].map((number) => ({ name: `${number}.xml`, content: invoice(number) }));
   await send(inbox, { from: inbox.email, tests: SIGNED, attachments });
@@ -272,7 +272,7 @@ Deno.test("each run reads for a short time, and the next one goes on with the ne
   assertEquals((await inbox.mails())[0].state, "read");
 });
 
-Deno.test("a mail that always ends its reader is given up after five runs, and others are read", async () => {
+Deno.test("a mail that always crashes its reader fails after five runs, and other mail is read", async () => {
   const inbox = await openInbox(database);
   await send(inbox, { from: inbox.email, tests: SIGNED });
   const store = inboundStore(database);
@@ -286,7 +286,7 @@ Deno.test("a mail that always ends its reader is given up after five runs, and o
   ]);
 });
 
-Deno.test("a claimed mail belongs to one run until its lease ends, and a late one changes nothing", async () => {
+Deno.test("a claimed mail belongs to one run until its lease ends, and a late run changes nothing", async () => {
   const inbox = await openInbox(database);
   await send(inbox, { from: inbox.email, tests: SIGNED });
   const store = inboundStore(database);
@@ -301,7 +301,7 @@ Deno.test("a claimed mail belongs to one run until its lease ends, and a late on
   assertEquals((await inbox.mails())[0].state, "read");
 });
 
-Deno.test("only the mail service is heard, before the body is read", async () => {
+Deno.test("callers are authenticated as the mail service before the body is read", async () => {
   const inbox = await openInbox(database);
   const sent = posted(rawMail({ from: inbox.email, tests: SIGNED }), inbox.address);
   const { authorization: _, ...without } = authorized();
@@ -345,7 +345,7 @@ Deno.test("a mail that is too large or has no room is acknowledged and not kept"
   assertEquals((await inbox.mails()).map(({ state, refusals }) => [state, refusals]), [["failed", ["document_quota"]]]);
 });
 
-Deno.test("strangers fill a list of fifty mails, and no more", async () => {
+Deno.test("at most fifty mails from strangers wait", async () => {
   const inbox = await openInbox(database);
   for (let n = 0; n < 51; n++) await send(inbox, { from: `a${n}@stranger.example`, attachments: [] });
   assertEquals((await inbox.mails()).length, 50);

@@ -429,7 +429,7 @@ Total: about €1,863.24 (exchange rates of October 1)
   );
 });
 
-Deno.test("a long name in the text has a line of its own and widens no column", async () => {
+Deno.test("a long name in the text gets its own line and does not widen the column", async () => {
   const { text } = await compose(digest([bill("Rent", 3), bill("x".repeat(25), 3)]));
   const rest = "  Monday, October 5  in 3 days  €10.00\n";
   assertStringIncludes(text, `Due:\n  Rent${rest}  ${"x".repeat(25)}\n      ${rest}`);

@@ -142,7 +142,7 @@ export const activity = {
     undo_expired: "It’s more than 30 days old and can no longer be undone.",
     not_found: "This change isn’t here any more.",
     forbidden_role: "Your role doesn’t allow this. Nothing was undone. Ask the owner or a manager.",
-    month_closed: "It’s in a month that is closed. Nothing was undone. The owner or a manager can reopen the month.",
+    month_closed: "It’s in a closed month. Nothing was undone. The owner or a manager can reopen the month.",
     busy: "Somebody else is writing in these books right now. Nothing was undone. Try again in a moment.",
     no_plan:
       "The plan doesn’t include changes, so nothing was undone. The owner can choose a plan on the account page.",

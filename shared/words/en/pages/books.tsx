@@ -87,7 +87,7 @@ export const books = {
   splits: (how: string): string => `Split ${how}`,
   settle: "Once money has changed hands, ask your assistant to settle up.",
   documents: "Documents to sort",
-  noDocuments: "Every document belongs to something.",
+  noDocuments: "Every document is attached.",
   cameIn: (day: Child) => <>Added {day}</>,
   otherAccount: "Asks for money to another account than before",
   moreDocuments: "Your assistant can list the rest.",

@@ -12,7 +12,7 @@ export const calendars = {
   /** The accessible name of a button. */
   labelOf: (action: string, organization: string): string => `${action}: ${organization}`,
   noAddress: "No address yet",
-  since: (day: Child) => <>Address made on {day}</>,
+  since: (day: Child) => <>Address created on {day}</>,
   withAmounts: "with amounts",
   withoutAmounts: "without amounts",
   stopped: "The plan doesn’t include calendars now, so the address doesn’t work.",

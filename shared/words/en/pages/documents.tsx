@@ -44,7 +44,7 @@ export const documents = {
   ibanChanged: (payee: Child, iban: Child, was: Child) => (
     <>
       <strong>Stop before you pay.</strong> {payee} now asks for money to a different account: {iban}, not {was}{" "}
-      as before. This is a common fraud. Call them on a number that you already have.
+      as before. This is a common kind of fraud. Call them on a number that you already have.
     </>
   ),
   refused: "That didn’t work: the books have changed since, or you can’t change them.",

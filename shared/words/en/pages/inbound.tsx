@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Mail that people forward to an organization. */
+/** Words of the page about forwarded mail. */
 import type { Child } from "hono/jsx";
 import { refusals as attaching } from "../attach_document.ts";
 import { documentRefusals } from "../documents.ts";
@@ -16,27 +16,26 @@ export const inbound = {
   link: "Forward bills by mail",
   lead: "Forward invoices and receipts to this address. Each attachment becomes a document. Nothing is paid.",
   noAddress: "This organization has no address for mail yet.",
-  makeAddress: "Make an address",
+  makeAddress: "Create an address",
   copy: "Copy",
   copied: "Copied",
   rotate: "Replace the address",
-  rotateReason: "The address before receives nothing from then on.",
+  rotateReason: "The old address then receives no more mail.",
   done: {
-    rotate: "The address is new. Mail to the one before goes nowhere.",
+    rotate: "The address was replaced. Mail to the old one is dropped.",
     accept: "Accepted. The mail is read within a few minutes.",
     block: "Blocked. The mail is deleted.",
     forget: "Forgotten. Mail from that address waits again.",
-    gone: "That mail no longer waits.",
+    gone: "That mail is no longer waiting.",
   },
   waiting: "Waiting for you",
-  waitingReason:
-    "Members’ mail is read at once if it is proven to be theirs. Other mail waits 14 days, then it is deleted.",
-  nothingWaits: "No mail waits.",
+  waitingReason: "Members’ mail is read at once if its sender is proven. Other mail waits 14 days and is then deleted.",
+  nothingWaits: "No mail is waiting.",
   noSubject: "(no subject)",
   received: (day: Child, kilobytes: string) => <>{day} · {kilobytes} kB</>,
   proven: "The sender is proven",
   unproven: "Anybody may have written this sender’s address",
-  posesAsMember: "Not proven to come from this member. Accept only this mail, if you know that it is theirs.",
+  posesAsMember: "We could not prove that this member sent it. Accept this mail only if you know that it is theirs.",
   verdicts: (verdicts: Child) => <>Checks: {verdicts}</>,
   accept: "Accept the sender",
   acceptOne: "Accept this mail",
@@ -59,7 +58,7 @@ export const inbound = {
   },
   openDocument: (place: number) => `Document ${place}`,
   notKept: "Something in it could not be kept.",
-  /** Why something was not kept, by code. */
+  /** The reason why something was not stored, by code. */
   refusals: {
     ...refused,
     "invalid_argument.document_too_large": () => refused["invalid_argument.document_too_large"]({ most_mb: 10 }),

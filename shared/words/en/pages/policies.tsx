@@ -16,7 +16,7 @@ export const policies = {
   what: "What we store",
   stored: [
     "Your sign-in address, country, time zone and choices for reminders.",
-    "The expenses, bills, budgets and notes that you, members of your organization or your apps enter, and what an imported file holds.",
+    "The expenses, bills, budgets and notes that you, members of your organization or your apps enter, and the contents of imported files.",
     "Which apps you connected, every change with its author and app, and how often apps read.",
     "Credentials of bill providers, encrypted, if you connect one.",
   ],
@@ -38,8 +38,8 @@ export const policies = {
   days: (count: number): string => count === 1 ? "1 day" : `${count} days`,
   hours: (count: number): string => count === 1 ? "1 hour" : `${count} hours`,
   kept: {
-    deleted_organizations: "An organization after its deletion was asked for",
-    deleted_accounts: "An account after its deletion was asked for",
+    deleted_organizations: "An organization after its deletion was requested",
+    deleted_accounts: "An account after its deletion was requested",
     deleted_records: "Deleted expenses, bills and payments",
     documents: "Documents that belong to no expense or bill; others are deleted with theirs",
     change_contents: "The contents of a change, so that it can be undone",
@@ -54,7 +54,7 @@ export const policies = {
     tool_reads: "How often apps read",
     payment_events: "Events of the payment provider",
   } as Record<string, string>,
-  audit: "The security log stays, without addresses; it loses its details when what it is about is deleted. Backups " +
+  audit: "The security log stays, without addresses; an entry loses its details when its subject is deleted. Backups " +
     "keep deleted data until they expire.",
   rights: "Your rights",
   yourRights: "You can read, correct, export and delete your data on this site at any time. For anything else, or to " +
@@ -62,18 +62,16 @@ export const policies = {
   service: "The service",
   serviceText:
     "It keeps records of expenses and bills and reminds you of dates. It moves no money, pays no bills, and " +
-    "gives no financial, tax or legal advice. Check what matters against your own documents.",
+    "gives no financial, tax or legal advice. Check important figures against your own documents.",
   duties: "What we ask of you",
   dutiesText:
     "Enter only data that you may enter, keep your mailbox to yourself, and don’t disturb the service or other " +
-    "people’s use. You answer for the apps and people that you give access.",
+    "people’s use. You are responsible for the apps and people to whom you give access.",
   data: "Your data",
   dataText: "Your data stays yours. You can export it and leave at any time; deletion is final after its grace period.",
   ending: "Ending",
   endingText:
     "We may suspend an account that breaks these terms. If we end the service, we tell you in advance, so that " +
     "you can export your data.",
-  law: (country: Child) => (
-    <>The law of {country} applies, without taking from you what protects consumers where you live.</>
-  ),
+  law: (country: Child) => <>The law of {country} applies, without limiting your consumer rights where you live.</>,
 };
