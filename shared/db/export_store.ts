@@ -15,7 +15,15 @@ interface Reader {
 }
 
 export const OpenedExport = either(
-  outcome(["ok"], { organization: z.object({ name: z.string(), today: z.string(), state: OrganizationState }) }),
+  outcome(["ok"], {
+    organization: z.object({
+      name: z.string(),
+      today: z.string(),
+      /** The last day of the closed months; null while all are open. */
+      closed_through: z.optional(z.nullable(z.string())),
+      state: OrganizationState,
+    }),
+  }),
   outcome(["refused", "unknown"]),
 );
 export type OpenedExport = z.infer<typeof OpenedExport>;

@@ -3,6 +3,7 @@
  * file of a period. A download is a form post of a signed-in person with the right to export, checked for each page of
  * rows. There is no link to pass on. Exports work on every plan.
  */
+import { accountantFolder } from "../../../shared/export/accountant_folder.ts";
 import { writeAccountantRows } from "../../../shared/export/accountant_file.ts";
 import type { FILES, Part } from "../../../shared/export/books.ts";
 import { type BookPage, booksArchive } from "../../../shared/export/books_archive.ts";
@@ -25,7 +26,10 @@ export const showExport = (deps: PageDeps): Handler =>
       : await renderExport(c, deps, opened);
   });
 
-/** Field `what`: `everything`, or `payments` with the days `from` and `to` or, without them, a `period`. */
+/**
+ * Field `what`: `everything`, or `payments` with the days `from` and `to` or, without them, a `period`; with `as=folder`
+ * as a folder, which needs closed months unless `open_months=yes`.
+ */
 export const postExport = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
     const what = form.get("what");
@@ -67,6 +71,11 @@ function sendEverything(c: AppContext, deps: PageDeps, exporting: Exporting): Re
 async function sendPayments(c: AppContext, deps: PageDeps, exporting: Exporting, form: Form): Promise<Response> {
   const period = readPeriod(form, exporting.organization.today);
   const { uncategorized } = c.get("reader").words.fileLabels;
+  const isFolder = form.get("as") === "folder";
+  const { closed_through: closed } = exporting.organization;
+  if (isFolder && form.get("open_months") !== "yes" && (!closed || closed < period.to)) {
+    return await renderExport(c, deps, { ...exporting, isOpen: true });
+  }
   // Checked before the first byte, so that a refusal is a page.
   const first = await readPage(deps, exporting, { part: "payments", after: null, period });
   if (first.rows.length === 0) return await renderExport(c, deps, { ...exporting, empty: period });
@@ -74,6 +83,15 @@ async function sendPayments(c: AppContext, deps: PageDeps, exporting: Exporting,
   const recorded = await open(c, deps, { user: exporting.user, wanted: "payments" });
   if ("refusal" in recorded) {
     return await renderExportRefusal(c, deps, { user: exporting.user, refusal: recorded.refusal });
+  }
+  if (isFolder) {
+    const members = accountantFolder({
+      first,
+      readPage: (part, after) => readPage(deps, exporting, { part, after, ...(part === "payments" && { period }) }),
+      uncategorized,
+    });
+    const name = `accountant-${period.from}-${period.to}.zip`;
+    return send(c, zipStream(members, deps.clock()), { type: "application/zip", name });
   }
   const parts = async function* () {
     const utf8 = new TextEncoder();

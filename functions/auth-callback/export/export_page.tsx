@@ -12,18 +12,27 @@ import { renderPage } from "../../../shared/pages/layout.tsx";
 import { tabsOf } from "../../../shared/pages/tabs.tsx";
 import type { PageDeps } from "../page_guards.ts";
 
+interface OpenedOrganization {
+  name: string;
+  today: string;
+  closed_through?: string | null | undefined;
+  state: OrganizationState;
+}
+
 export interface Exporting {
   user: SignedInUser;
   organizationId: string;
-  organization: { name: string; today: string; state: OrganizationState };
+  organization: OpenedOrganization;
 }
 
 export async function renderExport(
   c: AppContext,
   { config, clock }: PageDeps,
-  { user, organizationId, organization, empty }: Exporting & {
+  { user, organizationId, organization, empty, isOpen }: Exporting & {
     /** The requested period, if it has no payments. */
     empty?: Period;
+    /** The folder was asked for months that are not closed. */
+    isOpen?: boolean;
   },
 ): Promise<Response> {
   const { words: { exportBooks: words }, format } = c.get("reader");
@@ -57,6 +66,15 @@ export async function renderExport(
             </p>
           </Notice>
         )}
+        {isOpen && (
+          <Notice kind="warning">
+            <p>
+              {words.notClosed(
+                organization.closed_through && <DateText at={organization.closed_through} format={format} />,
+              )}
+            </p>
+          </Notice>
+        )}
         <p class="lead">{words.lead}</p>
         <section>
           <h2>{words.payments}</h2>
@@ -72,8 +90,12 @@ export async function renderExport(
             />
             <TextField name="from" type="date" label={words.from} reason={words.daysReason} />
             <TextField name="to" type="date" label={words.to} />
+            <label class="choice">
+              <input type="checkbox" name="open_months" value="yes" /> {words.openMonths}
+            </label>
             <Buttons>
-              <button class="primary" type="submit">{words.downloadPayments}</button>
+              <button class="primary" type="submit" name="as" value="folder">{words.downloadFolder}</button>
+              <button type="submit">{words.downloadPayments}</button>
             </Buttons>
           </form>
         </section>

@@ -18,6 +18,13 @@ const withoutPayments = page(
   { answers: { ...opened("Home"), read_export: { outcome: "ok", page: { rows: [], next: null } } } },
 );
 
+const notClosed = page(
+  "export-not-closed",
+  async ({ pages }) =>
+    await download((await signIn(pages, EMAIL)).browser, PATH, "payments", { period: "last_month", as: "folder" }),
+  { answers: opened("Home") },
+);
+
 const refused = (outcome: "refused" | "unknown"): State =>
   signedIn(`export-${outcome}`, PATH, { answers: { open_export: { outcome } } });
 
@@ -27,6 +34,7 @@ export const EXPORT_STATES: readonly State[] = [
   exporting("unbroken", UNBROKEN),
   exporting("right-to-left", RIGHT_TO_LEFT),
   withoutPayments,
+  notClosed,
   refused("refused"),
   refused("unknown"),
 ];

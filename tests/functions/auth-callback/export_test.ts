@@ -140,6 +140,64 @@ accountTest("a period without payments gives a page that says so instead of an e
   assertEquals(await exported(), 1);
 });
 
+accountTest("the accountant's folder has closed months, their documents and nobody else's", async (pages, database) => {
+  const mira = await onboarded(pages, database);
+  const organizationId = await organizationOf(database, mira.id);
+  await addExpenses(database, organizationId, ["Refund", 'Soup "hot"', "Tea"]);
+  const eva = await onboarded(pages, database, "eva@example.com");
+  const other = await organizationOf(database, eva.id);
+  await addExpenses(database, other, ["Refund", "Secret of Eva"]);
+  for (const [id, owner, name] of [[organizationId, mira.id, 'Soup "hot"'], [other, eva.id, "Secret of Eva"]]) {
+    const [document] = await database.query<{ id: string }>(
+      `insert into app.documents (organization_id, added_by, hash, name, type, size, expense_id)
+       select $1, $2, repeat('a', 64), 'a/b invoice.pdf', 'application/pdf', 3, e.id
+       from app.expenses as e where e.organization_id = $1 and e.name = $3 returning id`,
+      [id, owner, name],
+    );
+    await database.query(
+      "insert into app.document_files (document_id, organization_id, content) values ($1, $2, 'pdf')",
+      [
+        document!.id,
+        id,
+      ],
+    );
+  }
+  const path = `/organizations/${organizationId}/export`;
+  const october = { from: "2026-10-01", to: "2026-10-31", as: "folder" };
+  const close = (day: string) =>
+    database.query("update identity.organizations set closed_through = $2 where id = $1", [organizationId, day]);
+  const text = async (fields: Record<string, string>) =>
+    (await (await download(mira.browser, path, "payments", fields)).text()).replaceAll(/<[^>]*>/g, "")
+      .replaceAll(/\s+/g, " ");
+  assertStringIncludes(await text(october), "No month of the books is closed");
+  await close("2026-09-30");
+  assertStringIncludes(await text(october), "The books are closed through 30 September 2026 only");
+  const asked = await download(mira.browser, path, "payments", { ...october, open_months: "yes" });
+  await close("2026-10-31");
+  const closed = await download(mira.browser, path, "payments", october);
+  assertEquals(
+    closed.headers.get("content-disposition"),
+    'attachment; filename="accountant-2026-10-01-2026-10-31.zip"',
+  );
+  const files = unzip(await bytesOf(closed));
+  assertEquals(unzip(await bytesOf(asked)), files);
+  const [payments, ledger, document, index] = [...files.keys()];
+  assertEquals([payments, ledger, index], ["payments.csv", "ledger.beancount", "documents.csv"]);
+  assertMatch(document!, /^documents\/2026-10-15-doc_[0-9a-z]+-a_b_invoice\.pdf$/);
+  assertEquals([files.get(document!), readCsv(files.get(payments!)!).length], ["pdf", 4]);
+  const [, [file, day, , name, amount]] = readCsv(files.get(index!)!) as [string[], string[]];
+  assertEquals([file, day, name, amount], [document, "2026-10-15", 'Soup "hot"', "11.90"]);
+  const entries = files.get(ledger!)!.replaceAll(/"exp_\w+"/g, '"exp"');
+  assertStringIncludes(
+    entries,
+    String.raw`2026-10-15 * "Soup \"hot\"" "Soup \"hot\""` +
+      '\n  id: "exp"\n  tax: 1.90 EUR\n  Expenses:Uncategorized  11.90 EUR\n  Assets:Unassigned  -11.90 EUR\n',
+  );
+  assertStringIncludes(entries, "  Expenses:Uncategorized  -11.90 EUR\n  Assets:Unassigned  11.90 EUR\n");
+  assertStringIncludes(entries, "2026-10-15 open Expenses:Uncategorized\n2026-10-15 open Assets:Unassigned\n");
+  assert(![...files.values()].some((one) => one.includes("Secret of Eva")));
+});
+
 accountTest("an export requires role, membership and sign-in, but no plan", async (pages, database) => {
   const mira = await onboarded(pages, database);
   const organizationId = await organizationOf(database, mira.id);

@@ -8,7 +8,15 @@ export const exportBooks = {
   lead: "Your data is yours: take it with you, keep a copy, or pass it to your accountant.",
   payments: "For your accountant",
   paymentsAbout:
-    "Every payment of a period as a CSV file: date, payee, category, net, tax and gross, and what it’s worth in your main currency. Refunds are negative. Net and tax are empty where no tax was noted.",
+    "Every payment of a period as a CSV file: date, payee, category, net, tax and gross, and what it’s worth in your main currency. Refunds are negative. Net and tax are empty where no tax was noted. The folder adds the same for Beancount, and the documents with an index.",
+  openMonths: "The folder may have months that are not closed",
+  downloadFolder: "Download folder",
+  notClosed: (closed: Child) => (
+    <>
+      {closed ? <>The books are closed through {closed} only</> : "No month of the books is closed"}, so amounts of this
+      period can still change. Close its months first, or tick the box above the button.
+    </>
+  ),
   period: "Period",
   periods: {
     this_month: "This month",

@@ -1,0 +1,69 @@
+/**
+ * The accountant's folder of a period as the members of a ZIP archive: its payments as CSV and for Beancount, the
+ * documents of those payments, and their index.
+ */
+import { Buffer } from "node:buffer";
+import { writeAccountantRows } from "./accountant_file.ts";
+import { writeBeancount } from "./beancount.ts";
+import { FILES } from "./books.ts";
+import type { BookPage } from "./books_archive.ts";
+import { writeCsv } from "./csv.ts";
+import type { ZipMember } from "./zip_stream.ts";
+
+export interface Folder {
+  /** The first page of the period's payments, which may be the only one. */
+  first: BookPage;
+  /** @throws when the person has lost the right to read the books. */
+  readPage(part: "payments" | typeof FILES, after: unknown): Promise<BookPage>;
+  uncategorized: string;
+}
+
+type Payment = Record<string, unknown>;
+interface Filed extends Payment {
+  file: string;
+}
+
+const INDEX = ["file", "date", "payee", "name", "amount", "currency", "payment_id", "document_id"];
+
+export async function* accountantFolder(folder: Folder): AsyncGenerator<ZipMember, void, undefined> {
+  const { uncategorized } = folder;
+  const documented: Payment[] = [];
+  const csv = async function* () {
+    for await (const page of pagesOf(folder)) {
+      documented.push(...page.rows.filter(({ document_ids: ids }) => Array.isArray(ids) && ids.length > 0));
+      yield writeAccountantRows(page.rows, { uncategorized, hasHeader: page === folder.first });
+    }
+  };
+  yield { name: "payments.csv", parts: csv() };
+  const accounts = new Map<string, string>();
+  const ledger = async function* () {
+    for await (const { rows } of pagesOf(folder)) {
+      for (const row of rows) yield writeBeancount(row, { uncategorized, accounts });
+    }
+    for (const [account, day] of accounts) yield `${day} open ${account}\n`;
+  };
+  yield { name: "ledger.beancount", parts: ledger() };
+  const index: Filed[] = [];
+  for (const payment of documented) {
+    for (const id of payment.document_ids as string[]) {
+      const { rows: [document] } = await folder.readPage(FILES, justBefore(id));
+      // Removed meanwhile, or not this person's to see any more.
+      if (document?.id !== id) continue;
+      // Names repeat, and may hold what other systems refuse.
+      const file = `documents/${payment.date}-${id}-${String(document.name).replace(/[^\w.-]+/g, "_")}`;
+      index.push({ ...payment, file, payment_id: payment.id, document_id: id });
+      yield { name: file, parts: [Buffer.from(String(document.content), "base64")] };
+    }
+  }
+  yield { name: "documents.csv", parts: [writeCsv(INDEX, index)] };
+}
+
+async function* pagesOf({ first, readPage }: Folder): AsyncGenerator<BookPage> {
+  for (let page = first;; page = await readPage("payments", page.next)) {
+    yield page;
+    if (page.next === null) return;
+  }
+}
+
+/** A key after which this id comes first: ids have digits and small letters, which are all below a tilde. */
+const justBefore = (id: string) => `${id.slice(0, -1)}${String.fromCharCode(id.charCodeAt(id.length - 1) - 1)}~`;
