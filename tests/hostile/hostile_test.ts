@@ -57,7 +57,6 @@ const NOT_TRIED: Readonly<Record<string, string>> = {
   "shared/config.ts": "what an operator configures, at start",
   "shared/credentials/envelope.ts": "what we sealed ourselves",
   "shared/db/client.ts": "codes of our own database",
-  "shared/documents/mail/read_mail.ts": "whole mails are in documents_test.ts; postal-mime is slow at some shapes",
   "shared/export/accountant_folder.ts": "one class of characters, in a name of at most 120",
   "shared/export/beancount.ts": "classes of characters, in names of at most 500",
   "shared/export/books_archive.ts": "one class of characters, in a name of at most 120",

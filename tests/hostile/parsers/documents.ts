@@ -9,6 +9,7 @@ import { groupOf } from "../../../shared/documents/invoice/settle.ts";
 import { CII, UBL } from "../../../shared/documents/invoice/syntax.ts";
 import { isArchive, isMail, isWinmail, typeOf } from "../../../shared/documents/file_type.ts";
 import { textOfHtml } from "../../../shared/documents/mail/html_text.ts";
+import { readMail } from "../../../shared/documents/mail/read_mail.ts";
 import { Budget } from "../../../shared/documents/pdf/budget.ts";
 import { readAttachments } from "../../../shared/documents/pdf/contents.ts";
 import { PdfFile } from "../../../shared/documents/pdf/file.ts";
@@ -80,8 +81,16 @@ const texts: Record<string, Run> = {
 const PAGE = { dict: new Map([["Contents", new Ref(1)]]), resources: new Map(), turns: 0 };
 const pageFile = (content: string) => new PdfFile(bytes(`%PDF-1.7 1 0 obj<<>>stream\n${content}`), new Budget());
 
+const mail = (header: string, body = "Total: 119.00 EUR") =>
+  readMail(bytes(`From: a@seller.example\r\nMIME-Version: 1.0\r\n${header}\r\n\r\n${body}`));
+
 const mails: Record<string, Run> = {
   "textOfHtml()": (text) => textOfHtml(text),
+  "readMail() of a text": (text) => mail("Content-Type: text/plain; charset=utf-8", text),
+  "readMail() of HTML": (text) => mail("Content-Type: text/html", text),
+  "readMail() of a header": (text) => mail(`Subject: ${text}`),
+  "readMail() of a name": (text) => mail(`Content-Type: application/pdf; name="${text}"`),
+  "readMail() of parts": (text) => mail("Content-Type: multipart/mixed; boundary=b", `--b\r\n${text}\r\n--b--`),
 };
 
 const fields: Record<string, Run> = {
@@ -106,6 +115,6 @@ export const DOCUMENT_PARSERS: readonly Parser[] = [
   ...all(documents, CSV),
   ...all(pdf, PIECE),
   ...all(texts, PIECE),
-  ...all(mails, PIECE),
+  ...all(mails, PIECE, 500),
   ...all(fields, LINE),
 ];
