@@ -240,6 +240,12 @@ section > .asked { margin-bottom: 1.75rem; }
   .indexed > div > section:first-child { margin-top: 0; }
   .two > div { grid-area: 1 / 2 / span 2; }
 }
+/* The name of the organization gives way, so that the header stays one line. */
+@media (min-width: 22rem) and (max-width: 26rem) {
+  .bar .column:not(.tabs) { flex-wrap: nowrap; column-gap: .75rem; font-size: .9375rem; }
+  .bar .column > :not(.switch) { flex: none; }
+  .switch summary { min-width: 0; }
+}
 @media (max-width: 26rem) {
   .bar .column { column-gap: 1rem; }
   .bar .tabs { justify-content: space-between; column-gap: .5rem; font-size: .8125rem; }

@@ -12,6 +12,7 @@ const main = (page: Page) => page.locator("main").innerText();
 /** The link to a path in the newest mail to an address. */
 const linkIn = async (address: string, path: string) =>
   new RegExp(`https?://[^\\s"]+${path}[^\\s"]+`).exec((await newestMail(address)).replaceAll("&amp;", "&"))![0];
+const dayIn = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 const pageOf = (page: Page, organization: string, name: string) =>
   page.getByRole("navigation", { name: `Pages of ${organization}` }).getByRole("link", { name });
 
@@ -58,6 +59,37 @@ journey("one invites another, who joins, becomes the owner, and removes the firs
   await page.reload();
   assertEquals((await page.reload())!.status(), 404);
 });
+
+journey(
+  "an invited person is in the books after one page on a phone, and finds the bill of the first reminder",
+  async (page, _, visitor) => {
+    await begin(page, "gina@example.com", "Gina & Hal");
+    const { client, call } = await connectFor(personOf(stack, "gina@example.com"), stack.mcp_url);
+    const { context } = await call("add_bill", { name: "Electricity", amount: "84.50", first_due: dayIn(2) });
+    await page.goto(`/organizations/${context.organization.id}/members`);
+    await page.getByLabel("Their email address").fill("hal@example.com");
+    await press(page, "Send invitation");
+
+    const hal = await visitor();
+    await hal.setViewportSize({ width: 390, height: 844 });
+    await hal.goto(await linkIn("hal@example.com", "/invitation"));
+    await press(hal, "Accept");
+    assertStringIncludes(await said(hal), "You’re in.");
+    assertMatch(await main(hal), /Overdue[^]*Due[^]*84[.,]50[^]*Electricity/);
+
+    await call("update_bill", { bill_name: "Electricity", set: { assignee: "hal@example.com" } });
+    await client.close();
+    const { success } = await new Deno.Command(Deno.execPath(), {
+      args: ["task", "--quiet", "operate", "cron", "reminders", "--data", stack.folder],
+      cwd: new URL("../../", import.meta.url).pathname,
+    }).output();
+    assert(success);
+    const mail = await newestMail("hal@example.com");
+    assertMatch(mail, /“Electricity” is due/);
+    await hal.goto(/https?:\/\/\S+\/books\S*/.exec(mail)![0]);
+    assertEquals(await heading(hal), "The books of Gina & Hal");
+  },
+);
 
 journey("a second organization has its own books, and its owner takes them out as files", async (page) => {
   await begin(page, "cleo@example.com", "Atelier Cleo");
