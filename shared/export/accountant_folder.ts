@@ -11,9 +11,9 @@ import { writeCsv } from "./csv.ts";
 import type { ZipMember } from "./zip_stream.ts";
 
 export interface Folder {
-  /** The first page of the period's payments, which may be the only one. */
+  /** The first page of the period's payments, and possibly the only one. */
   first: BookPage;
-  /** @throws when the person has lost the right to read the books. */
+  /** @throws if the person may no longer read the books. */
   readPage(part: "payments" | typeof FILES, after: unknown): Promise<BookPage>;
   uncategorized: string;
 }
@@ -47,9 +47,9 @@ export async function* accountantFolder(folder: Folder): AsyncGenerator<ZipMembe
   for (const payment of documented) {
     for (const id of payment.document_ids as string[]) {
       const { rows: [document] } = await folder.readPage(FILES, justBefore(id));
-      // Removed meanwhile, or not this person's to see any more.
+      // Someone removed it in the meantime, or this person may no longer see it.
       if (document?.id !== id) continue;
-      // Names repeat, and may hold what other systems refuse.
+      // File names repeat and may contain characters that other systems reject.
       const file = `documents/${payment.date}-${id}-${String(document.name).replace(/[^\w.-]+/g, "_")}`;
       index.push({ ...payment, file, payment_id: payment.id, document_id: id });
       yield { name: file, parts: [Buffer.from(String(document.content), "base64")] };
@@ -65,5 +65,5 @@ async function* pagesOf({ first, readPage }: Folder): AsyncGenerator<BookPage> {
   }
 }
 
-/** A key after which this id comes first: ids have digits and small letters, which are all below a tilde. */
+/** @returns a key just before the id, because digits and small letters, the only ones in ids, sort before a tilde. */
 const justBefore = (id: string) => `${id.slice(0, -1)}${String.fromCharCode(id.charCodeAt(id.length - 1) - 1)}~`;

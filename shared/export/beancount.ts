@@ -1,20 +1,20 @@
-/** Payments as entries of Beancount (https://beancount.github.io/docs/beancount_language_syntax.html). */
+/** Renders payments as Beancount entries (https://beancount.github.io/docs/beancount_language_syntax.html). */
 
-/** The books know what was paid, not from where. */
+/** The account of every payment, because the books do not record from which account people paid. */
 const PAID_FROM = "Assets:Unassigned";
 
 interface Ledger {
   /** The label of a missing category. */
   uncategorized: string;
-  /** The accounts so far, each with the first day that names it. */
+  /** The accounts so far, each with its first day. */
   accounts: Map<string, string>;
 }
 
-/** @param payment of the export's payments; its account is added to the ledger's. @returns an entry of two postings. */
+/** Adds the payment's account to the ledger. @returns an entry of two postings. */
 export function writeBeancount(payment: Record<string, unknown>, { uncategorized, accounts }: Ledger): string {
   const day = String(payment.date);
   const account = accountOf(String(payment.category ?? uncategorized));
-  // Payments come by day.
+  // Payments are sorted by day, so the first one opens its account.
   for (const one of [account, PAID_FROM]) if (!accounts.has(one)) accounts.set(one, day);
   const amount = String(payment.amount);
   const opposite = amount.startsWith("-") ? amount.slice(1) : `-${amount}`;
@@ -30,7 +30,7 @@ export function writeBeancount(payment: Record<string, unknown>, { uncategorized
   ].join("\n");
 }
 
-/** Parts of an account's name have letters, digits and dashes, and begin with a capital letter or a digit. */
+/** Account names consist of letters, digits and dashes, and begin with a capital letter or a digit. */
 function accountOf(category: string): string {
   const name = category.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "");
   const capital = name.charAt(0).toUpperCase() + name.slice(1);

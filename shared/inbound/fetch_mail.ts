@@ -1,5 +1,5 @@
 /**
- * Fetches a mail from Resend: first where it is, then the mail itself.
+ * Fetches a mail from Resend: first its address, then the mail.
  * @see https://resend.com/docs/api-reference/emails/retrieve-received-email
  */
 import * as z from "zod/mini";
@@ -19,7 +19,7 @@ interface FetchDeps {
 }
 
 interface Wanted {
-  /** As `ArrivedMail` has it. */
+  /** The id from `ArrivedMail`. */
   providerId: string;
   apiKey: string;
 }
@@ -40,7 +40,7 @@ export async function fetchMail(
     throw new Error(`the mail service answered ${response.status} about a mail`);
   }
   const { raw } = ReceivedMail.parse(parseJson(await response.text()));
-  // Its address is the service's choice, and signed: it gets no key of ours.
+  // The mail's address is signed and may be on any host, so the request carries no API key.
   const answer = await guardedFetch({ url: raw.download_url, maxBytes: MAX_MAIL, deadlineMs: DEADLINE_MS });
   if (!answer.ok || answer.status !== 200) {
     throw new Error(`a mail was not handed over: ${answer.ok ? answer.status : answer.reason}`);

@@ -20,7 +20,7 @@ const Inbound = z.object({
 export const postmark: MailService = {
   maxBytes: MAX_BYTES,
   isKnown: hasBasicSecret,
-  // deno-lint-ignore require-await -- others wait
+  // deno-lint-ignore require-await -- other services await here
   async read({ body }) {
     const { success, data } = Inbound.safeParse(parseJson(new TextDecoder().decode(body)));
     if (!success) return undefined;

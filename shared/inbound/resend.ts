@@ -26,7 +26,7 @@ const AnyEvent = z.object({ type: z.string() });
 export const resend: MailService = {
   maxBytes: MAX_BYTES,
   isKnown: (headers) => headers.has("svix-signature"),
-  // deno-lint-ignore require-await -- others wait
+  // deno-lint-ignore require-await -- other services await here
   async read({ headers, body, at }, { secrets }) {
     const id = headers.get("svix-id") ?? "";
     const timestamp = headers.get("svix-timestamp") ?? "";

@@ -145,10 +145,10 @@ testBooks("a document", {}, {
     assertEquals(await doubtful(ana, "A", one!, two!), asked);
     assertEquals(await doubtful(ana, "B", one!, two!), undefined);
     assertEquals(await doubtful(ana, "C", two!), undefined);
-    // One that is new among known ones, and a list that may be cut.
+    // A question remains if one account is new or the list may be incomplete.
     assertEquals(await doubtful(ana, "D", one!, other!), asked);
     assertEquals(await doubtful(ana, "E", one!, two!, one!, two!), asked);
-    // Another payee's, and another organization's, are not known here.
+    // Accounts of another payee or organization are unknown here.
     assertEquals((await add(ana, { payee: "Plumber", gross: "1.00", ...several([one!, two!]) })).doubts.length, 1);
     const stranger = await openBooks(database);
     await stranger.ok("add_bill", power());

@@ -41,7 +41,7 @@ Deno.test("eight runs read eight mails, each once", async () => {
   assertEquals(new Set(claimed.map((mail) => mail?.id)).size, 8);
   const later = new Date(Date.parse(NOW) + 3 * 60_000).toISOString();
   await Promise.all(EIGHT.map(() => readMails(database, { now: later })));
-  // A writer that waited too long leaves its mail to a later run.
+  // A run that waited too long for the lock leaves its mail to a later run.
   await readMails(database, { now: new Date(Date.parse(later) + 60 * 60_000).toISOString() });
   assertEquals((await inbox.mails()).map(({ state }) => state), EIGHT.map(() => "read"));
   assertEquals((await inbox.books.ok("list_documents")).documents.length, 8);

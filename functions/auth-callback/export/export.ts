@@ -27,8 +27,8 @@ export const showExport = (deps: PageDeps): Handler =>
   });
 
 /**
- * Field `what`: `everything`, or `payments` with the days `from` and `to` or, without them, a `period`; with `as=folder`
- * as a folder, which needs closed months unless `open_months=yes`.
+ * Form field `what`: `everything` or `payments`. Payments need the days `from` and `to`, or a `period`. `as=folder`
+ * selects the folder, which requires closed months unless `open_months=yes`.
  */
 export const postExport = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {

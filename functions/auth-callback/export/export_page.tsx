@@ -31,7 +31,7 @@ export async function renderExport(
   { user, organizationId, organization, empty, isOpen }: Exporting & {
     /** The requested period, if it has no payments. */
     empty?: Period;
-    /** The folder was asked for months that are not closed. */
+    /** Set if the requested folder includes open months. */
     isOpen?: boolean;
   },
 ): Promise<Response> {
