@@ -26,6 +26,13 @@ import { readText } from "../../../shared/documents/text/read_text.ts";
 import { findTotals } from "../../../shared/documents/text/totals.ts";
 import { amountsIn, dayAt, plainText } from "../../../shared/documents/text/values.ts";
 import { readDocument } from "../../../shared/documents/read_document.ts";
+import { tokensOf } from "../../../shared/inbound/address.ts";
+import { describeMail } from "../../../shared/inbound/describe_mail.ts";
+import type { InboundKind } from "../../../shared/inbound/inbound_url.ts";
+import { aboveFirstHop, readMailHeader } from "../../../shared/inbound/mail_header.ts";
+import { postmark } from "../../../shared/inbound/postmark.ts";
+import { hasBasicSecret } from "../../../shared/inbound/service.ts";
+import { judgeSender } from "../../../shared/inbound/verdicts.ts";
 import type { Run } from "../cost.ts";
 import { all, bytes, CSV, LINE, type Parser } from "./limits.ts";
 
@@ -40,6 +47,35 @@ const documents: Record<string, Run> = {
   "readFattura()": (text) =>
     readFattura(`<FatturaElettronica><FatturaElettronicaBody><DettaglioLinee><PrezzoTotale>${text}`),
   "readXml()": (text) => [readXml(text), readXml(`<Invoice>${text}`)],
+};
+
+const inbound = (kind: InboundKind) => ({ kind, domain: "in.example.com", user: "a", secrets: ["a"] });
+const FROM = "From: a@b.example\n";
+const HOP = "Received: from a\n by inbound-smtp.eu-west-1.amazonaws.com x\n";
+
+const forwarded: Record<string, Run> = {
+  "readMailHeader()": (text) => aboveFirstHop(readMailHeader(bytes(text))),
+  "describeMail()": (text) =>
+    Promise.all([
+      describeMail(bytes(text), inbound("raw")),
+      describeMail(bytes(`${FROM}Subject: ${text}`), inbound("raw")),
+      describeMail(bytes(`From: ${text}`), inbound("raw")),
+    ]),
+  "judgeSender()": (text) =>
+    ["X-Spam-Tests", "Received-SPF", "Authentication-Results", "X-Envelope-From", "DKIM-Signature"].map((name) => {
+      const field = `${name}: ${name === "Authentication-Results" ? "in.example.com; dkim=pass " : ""}${text}\n`;
+      return [
+        judgeSender(readMailHeader(bytes(field + HOP + FROM)), "b.example", inbound("postmark")),
+        judgeSender(readMailHeader(bytes(field + HOP + FROM)), "b.example", inbound("mailgun")),
+        judgeSender(readMailHeader(bytes(field + HOP + FROM)), "b.example", inbound("raw")),
+        judgeSender(readMailHeader(bytes(HOP + field + FROM)), "b.example", inbound("resend")),
+      ];
+    }),
+  "tokensOf()": (text) => tokensOf([text, `in+${text}`], "in.example.com"),
+  "hasBasicSecret()": (text) =>
+    hasBasicSecret({ get: () => `Basic ${text}` } as unknown as Headers, inbound("postmark")),
+  "postmark.read()": (text) =>
+    postmark.read({ headers: new Headers(), body: bytes(text), at: new Date(0) }, inbound("postmark")),
 };
 
 const PDF = "%PDF-1.7\n1 0 obj\n";
@@ -116,5 +152,6 @@ export const DOCUMENT_PARSERS: readonly Parser[] = [
   ...all(pdf, PIECE),
   ...all(texts, PIECE),
   ...all(mails, PIECE, 500),
+  ...all(forwarded, PIECE),
   ...all(fields, LINE),
 ];
