@@ -207,6 +207,7 @@ Deno.test("mail of a person whose membership ended before it was read waits for 
   const member = await inbox.books.join();
   await send(inbox, { from: await emailOf(database, member), tests: SIGNED });
   await database.query("delete from identity.memberships where user_id = $1", [member.userId]);
+  assertEquals(await inboundStore(database).claim({ at: new Date(NOW) }), null);
   assertEquals((await readMails(database)).mails, 0);
   assertEquals((await inbox.mails()).map(({ state }) => state), ["waiting"]);
   // And between the claim and the document.
