@@ -26,6 +26,7 @@ export const TARGETS: Record<string, Target> = {
   "sql: list_bills": atMost(2),
   "sql: month summary": atMost(2),
   "sql: page of the books": atMost(30),
+  "sql: review_bills": atMost(50),
   "sql: 2,000 rows committed": atMost(800),
   "sql: 2,000 rows undone": atMost(400),
 

@@ -115,6 +115,7 @@ const SMALL: Record<string, Call> = {
     },
     isExpected: (result) => (result as { outcome: string }).outcome === "found",
   },
+  "sql: review_bills": toolCall("review_bills", {}),
 };
 const BULK: Record<string, Call> = {
   "sql: 2,000 rows committed": commit,

@@ -1,8 +1,7 @@
 -- Finds charges that return in a rhythm and belong to no bill, and bills whose charges stopped.
 
 create or replace function app.find_rhythm(gap int) returns text
-language plpgsql immutable set search_path = '' as $$
-begin
+language sql immutable
   -- Weekends and holidays move a charge by a few days.
   return case
     when gap between 6 and 8 then 'weekly/1'
@@ -13,14 +12,12 @@ begin
     when gap between 176 and 189 then 'monthly/6'
     when gap between 356 and 374 then 'yearly/1'
   end;
-end
-$$;
 comment on function app.find_rhythm is
   'The frequency and interval, such as "monthly/3", of two charges so many days apart; null for none.';
 
 create or replace function app.find_recurring_charges(context app.context, since date)
   returns table (rank date, finding jsonb)
-language plpgsql stable set search_path = '' as $$
+language plpgsql stable set search_path = '' set jit = 'off' as $$
 declare
   -- Two yearly charges lie within it, also when the second is a month old.
   kept_days constant int := 420;
@@ -40,7 +37,7 @@ begin
       select t.text, app.descriptor_words(t.text) as words, app.payee_words(t.text) || ' ' as plain
       from (select distinct p.text from paid as p) as t
     ), named as materialized (
-      select s.*, array_to_string(s.words, ' ') as key
+      select s.*, array_to_string(s.words, ' ') collate "C" as key
       from spelled as s
       where s.words <> '{}' and not exists (
         select from app.payee_rules as r
@@ -66,33 +63,30 @@ begin
       select s.*, row_number() over latest as place, first_value(s.rhythm) over latest as last_rhythm
       from steps as s
       window latest as (partition by s.key, s.currency, s.stream order by s.paid_on desc, s.recorded_seq desc)
-    ), runs as (
-      -- The first charge of the run has another gap before it, or none.
-      select p.key, p.currency, p.stream, p.last_rhythm, split_part(p.last_rhythm, '/', 1) as frequency,
-        split_part(p.last_rhythm, '/', 2)::int as every, count(*) as count,
-        min(p.place) filter (where p.rhythm is distinct from p.last_rhythm) as length
+    ), runs as materialized (
+      -- The first charge of a run has another gap before it, or none.
+      select p.*, split_part(p.last_rhythm, '/', 1) as frequency, split_part(p.last_rhythm, '/', 2)::int as every,
+        count(*) over stream as count,
+        min(p.place) filter (where p.rhythm is distinct from p.last_rhythm) over stream as length
       from placed as p
       where p.last_rhythm is not null
-      group by p.key, p.currency, p.stream, p.last_rhythm
+      window stream as (partition by p.key, p.currency, p.stream)
     ), found as materialized (
-      select r.*, c.*, string_to_array(r.key, ' ') as words
+      select r.key, r.currency, r.stream, r.frequency, r.every, r.length, string_to_array(r.key, ' ') as words,
+        min(r.paid_on) as first_on, max(r.paid_on) as last_on, min(r.amount_minor) as least,
+        max(r.amount_minor) as most, array_agg(r.id order by r.place) as ids,
+        (array_agg(r.amount_minor order by r.place))[1] as minor, (array_agg(r.name order by r.place))[1] as name,
+        (array_agg(r.category_id order by r.place))[1] as category_id,
+        mode() within group (order by extract(day from r.paid_on)::int) as day
       from runs as r
-      cross join lateral (
-        select min(p.paid_on) as first_on, max(p.paid_on) as last_on, min(p.amount_minor) as least,
-          max(p.amount_minor) as most, array_agg(p.id order by p.place) as ids,
-          (array_agg(p.amount_minor order by p.place))[1] as minor, (array_agg(p.name order by p.place))[1] as name,
-          (array_agg(p.category_id order by p.place))[1] as category_id,
-          mode() within group (order by extract(day from p.paid_on)::int) as day
-        from placed as p
-        where p.key = r.key and p.currency = r.currency and p.stream = r.stream and p.place <= r.length
-      ) as c
-      where r.length >= case r.frequency when 'yearly' then 2 when 'weekly' then 4 else 3 end
-        and c.last_on >= since
-        and c.last_on >= context.today - 10
-          - r.every * case r.frequency when 'weekly' then 7 when 'monthly' then 31 else 366 end
+      where r.place <= r.length and r.length >= case r.frequency when 'yearly' then 2 when 'weekly' then 4 else 3 end
         -- Shopping also returns: amounts that differ need a payee who charges in this rhythm alone.
-        and (r.stream > 0 or r.length = r.count and r.frequency <> 'weekly'
-          and c.most <= c.least * case r.frequency when 'yearly' then 1.25 else 3 end)
+        and (r.stream > 0 or r.length = r.count and r.frequency <> 'weekly')
+      group by r.key, r.currency, r.stream, r.frequency, r.every, r.length
+      having max(r.paid_on) >= greatest(since, context.today - 10
+          - r.every * case r.frequency when 'weekly' then 7 when 'monthly' then 31 else 366 end)
+        and (r.stream > 0
+          or max(r.amount_minor) <= min(r.amount_minor) * case r.frequency when 'yearly' then 1.25 else 3 end)
     ), bills as materialized (
       select b.amount_mode, b.amount_minor, b.currency, b.frequency, b.every, app.descriptor_words(t.text) as words
       from app.expenses as b
