@@ -202,6 +202,10 @@ const FAULTS: Record<string, { fault: Fault; told: RegExp; lines?: number }> = {
     fault: where(at("/api/payment/webhook", "POST"), { status: 503 }),
     told: /\/api\/payment\/webhook accepts no events: set PAYMENT_WEBHOOK_SECRET/,
   },
+  "the door for mail takes mail from anybody": {
+    fault: where(at("/api/mail/inbound", "POST"), { status: 200 }),
+    told: /\/api\/mail\/inbound answers a request without a secret with 200/,
+  },
 };
 
 for (const [what, { fault, told, lines = 1 }] of Object.entries(FAULTS)) {
