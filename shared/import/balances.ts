@@ -2,6 +2,7 @@
  * Checks a file's lines against its balances: the opening balance plus all lines is the closing balance. Left-out lines
  * count too, but lines that were never booked do not.
  */
+import { readDate, toIsoDate } from "./date_text.ts";
 import { type DecimalSign, isCode, readMoney } from "./money_text.ts";
 import type { Settled, SettledLine } from "./settle_lines.ts";
 import type { Kind, Statement } from "./statement.ts";
@@ -11,6 +12,8 @@ import { decimalsOf, fromUnits, toUnits, unitsOf } from "./units.ts";
 export interface Balances {
   opening?: string;
   closing?: string;
+  /** The day that the closing balance is true for, YYYY-MM-DD; absent where its lines contradict it. */
+  closing_on?: string;
   currency?: string;
 }
 
@@ -32,6 +35,7 @@ interface Found {
   currency: string;
   opening?: bigint | undefined;
   closing?: bigint | undefined;
+  closing_on?: string | undefined;
   /** Undefined when there are no two balances to compare. */
   gap?: bigint | undefined;
 }
@@ -57,9 +61,10 @@ const differenceOf = ({ gap, currency }: Found): Difference => ({
   ...(isCode(currency) && { currency }),
 });
 
-const written = ({ opening, closing, currency }: Found): Balances => ({
+const written = ({ opening, closing, closing_on, currency }: Found): Balances => ({
   ...(opening !== undefined && { opening: fromUnits(opening, decimalsOf(currency)) }),
   ...(closing !== undefined && { closing: fromUnits(closing, decimalsOf(currency)) }),
+  ...(closing !== undefined && closing_on && { closing_on }),
   ...(isCode(currency) && { currency }),
 });
 
@@ -86,7 +91,8 @@ function findInHeaders({ balances = [], conventions }: Statement, settled: Settl
     const gaps = opening === undefined || closing === undefined
       ? []
       : [closing - opening - moved, ...(conventions.isCard ? [opening - closing - moved] : [])];
-    return { currency: named, opening, closing, gap: gaps.includes(0n) ? 0n : gaps[0] };
+    const closing_on = plainDay(texts.closing_on) ?? lastDay(lines);
+    return { currency: named, opening, closing, closing_on, gap: gaps.includes(0n) ? 0n : gaps[0] };
   });
 }
 
@@ -111,8 +117,19 @@ function findInLines({ conventions }: Statement, settled: Settled, hasUnbooked: 
   return [...accounts.values()].map((lines): Found => {
     const steps = lines.map((line): Step => ({ amount: amountOf(line), balance: line.balance }));
     const [first, last] = [lines[0]!.date ?? "", lines.at(-1)!.date ?? ""];
-    return { currency: lines[0]!.currency ?? "", ...findInSteps(steps, first > last, conventions.isCard === true) };
+    const inSteps = findInSteps(steps, first > last, conventions.isCard === true);
+    const closing_on = inSteps.gap ? undefined : lastDay(lines.filter(({ balance }) => balance !== undefined));
+    return { currency: lines[0]!.currency ?? "", closing_on, ...inSteps };
   });
+}
+
+const lastDay = (lines: SettledLine[]): string | undefined =>
+  lines.reduce<string | undefined>((last, { date }) => date && date > (last ?? "") ? date : last, undefined);
+
+/** @param text begins as 2026-11-30 or 20261130. */
+function plainDay(text = ""): string | undefined {
+  const day = readDate(/^\d{4}-?\d{2}-?\d{2}/.exec(text)?.[0] ?? "");
+  return day && toIsoDate(day, "YMD");
 }
 
 /**

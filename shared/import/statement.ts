@@ -104,6 +104,8 @@ export interface Account {
 export interface BalanceText {
   opening?: string;
   closing?: string;
+  /** The day that the closing balance is true for: the year, month and day, perhaps a time. */
+  closing_on?: string;
   currency?: string;
   /** Its lines, by their positions in the file: from the first up to, but without, the last. */
   from: number;

@@ -71,6 +71,7 @@ function balancesOf(statement: Element, place: { from: number; to: number }): Ba
     type: textAt(balance, "Tp/CdOrPrtry/Cd"),
     ...amountOf(find(balance, "Amt")),
     sign: textAt(balance, "CdtDbtInd") === "DBIT" ? "-" : "",
+    day: textAt(balance, "Dt/Dt") || textAt(balance, "Dt/DtTm"),
   }));
   const interim = all.filter(({ type }) => type === "ITBD");
   const opening = all.find(({ type }) => OPENING.includes(type)) ?? (interim.length > 1 ? interim[0] : undefined);
@@ -79,7 +80,7 @@ function balancesOf(statement: Element, place: { from: number; to: number }): Ba
   return [{
     ...place,
     ...(opening && { opening: opening.sign + opening.amount }),
-    ...(closing && { closing: closing.sign + closing.amount }),
+    ...(closing && { closing: closing.sign + closing.amount, closing_on: closing.day }),
     currency: (opening ?? closing)!.currency,
   }];
 }

@@ -38,7 +38,8 @@ export function readMt940(text: string, mostRows: number): Statement | ImportPro
     }
     if (tag.startsWith("62")) described = undefined;
     if ((tag === "62F" || tag === "62M") && balances.length > 0) {
-      Object.assign(balances.at(-1)!, { closing: balanceOf(value).amount, to: lines.length });
+      const { amount: closing, day: closing_on } = balanceOf(value);
+      Object.assign(balances.at(-1)!, { closing, closing_on, to: lines.length });
     }
     if (tag === "61") {
       if (lines.length === mostRows) return tooLong(mostRows);
@@ -68,10 +69,10 @@ export function readMt940(text: string, mostRows: number): Statement | ImportPro
 }
 
 /** The mark C or D, the day, the currency, the amount. */
-function balanceOf(value: string): { amount: string; currency?: string } {
-  const [, mark, currency = "", amount = ""] =
-    /^([CD])\d{6}([A-Z]{3})(\d{1,15},\d{0,3})/.exec(value.slice(0, MAX_LINE)) ?? [];
-  return { amount: (mark === "D" ? "-" : "") + amount, currency };
+function balanceOf(value: string): { amount: string; currency?: string; day: string } {
+  const [, mark, day = "", currency = "", amount = ""] =
+    /^([CD])(\d{6})([A-Z]{3})(\d{1,15},\d{0,3})/.exec(value.slice(0, MAX_LINE)) ?? [];
+  return { amount: (mark === "D" ? "-" : "") + amount, currency, day: `20${day}` };
 }
 
 /** Codes of a structured text. */

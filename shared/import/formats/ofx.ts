@@ -55,8 +55,11 @@ export function readOfx(text: string, mostRows: number): Statement | ImportProbl
     ),
     // OFX has no opening balance.
     balances: [...places].flatMap(([statement, place]) => {
-      const [closing] = everyElement(statement, "LEDGERBAL").map((balance) => valueOf(balance, "BALAMT"));
-      return closing ? [{ closing, currency: textAt(statement, "CURDEF"), ...place }] : [];
+      const [balance] = everyElement(statement, "LEDGERBAL");
+      const closing = balance && valueOf(balance, "BALAMT");
+      return closing
+        ? [{ closing, closing_on: valueOf(balance, "DTASOF"), currency: textAt(statement, "CURDEF"), ...place }]
+        : [];
     }),
     ...(account && { account }),
     conventions: { dates: "YMD", decimal: ".", spends: "negative", isCard, isStatement: true, isKnown: true },
