@@ -146,7 +146,7 @@ export const shared: JsonSchema = object(
       maxItems: 20,
       description: "[2,1], as in between.",
     }),
-    amounts: list(amount(), { maxItems: 20, description: "Or each member's exact amount." }),
+    amounts: list(amount(), { maxItems: 20 }),
   },
   [],
   { description: "Equally unless shares or amounts." },

@@ -10,10 +10,9 @@ import { decimalSignOf, isCode, readCurrency, readMoney, toDecimal } from "../im
 import { choicesFor, currencyNamed, fieldsFor, monthWeekdayNamed, weekdayNamed } from "./habits.ts";
 import { type JsonSchema, LISTED_AS, PATTERNS } from "./schema.ts";
 import { cleanStrings } from "./typed_text.ts";
-import { type Fields, nearDay, readField } from "./understand_field.ts";
+import { type Fields, isObject, nearDay, type Note, readField, readItems } from "./understand_field.ts";
 
-/** Notes a reinterpretation by the path of its field. */
-export type Note = (sent: unknown, meant: string) => void;
+export type { Note } from "./understand_field.ts";
 
 /**
  * @param value JSON data that was sent for `schema`. @param note gets reinterpreted names and values, but no plain
@@ -62,9 +61,6 @@ function understandBoolean(value: unknown): unknown {
 export const isChange = (schema: JsonSchema | undefined): boolean => schema?.minProperties !== undefined;
 
 const ISO_DAY = /^\d{4}-\d{2}-\d{2}$/;
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function understandFields(given: Fields, schema: JsonSchema, note: Note): Fields {
   const { properties = {}, required = [] } = schema;
@@ -184,7 +180,7 @@ const agrees = (given: unknown, currency: string) =>
 function understandList(value: unknown, { items, maxItems }: JsonSchema, note: Note): unknown {
   // Refuses the list even if its items are readable.
   if (Array.isArray(value) && value.length > Number(maxItems ?? Infinity)) return value;
-  if (Array.isArray(value)) return refundsAmong(value, items, note).map((item) => understand(item, items, note));
+  if (Array.isArray(value)) return readItems(value, items, note).map((item) => understand(item, items, note));
   if (isObject(value)) return items?.type === "object" ? [understand(value, items, note)] : value;
   if (value === null || value === undefined || items?.type === "object") return value;
   if (typeof value !== "string") return [understand(value, items, note)];
@@ -193,19 +189,6 @@ function understandList(value: unknown, { items, maxItems }: JsonSchema, note: N
   const isShort = items?.enum || (items?.type === "string" && !items.pattern && Number(items.maxLength) <= 40);
   const parts = isShort ? value.split(",", (items.enum?.length ?? 10) + 1).map((part) => part.trim()) : [value];
   return parts.map((part) => understand(part, items, note));
-}
-
-/** Negative lines of a receipt are discounts and deposits; a lone negative amount could also be income. */
-function refundsAmong(items: unknown[], schema: JsonSchema | undefined, note: Note): unknown[] {
-  if (!schema?.properties?.is_refund) return items;
-  const isNegative = (item: unknown) => isObject(item) && /^\s*-\s*\d/.test(String(item.amount));
-  if (!items.some(isNegative) || items.every(isNegative)) return items;
-  return items.map((item) => {
-    if (!isNegative(item) || (item as Fields).is_refund !== undefined) return item;
-    const amount = String((item as Fields).amount).replace(/^\s*-\s*/, "");
-    note((item as Fields).amount, `is_refund, ${amount}`);
-    return { ...item as Fields, amount, is_refund: true };
-  });
 }
 
 function understandText(value: unknown, schema: JsonSchema, note: Note): unknown {

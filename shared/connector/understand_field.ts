@@ -6,7 +6,12 @@ import { readMonth } from "../import/date_text.ts";
 import { DAYS, periodNamed, RHYTHMS, SPEAKER, weekdayNamed } from "./habits.ts";
 import type { JsonSchema } from "./schema.ts";
 
+/** Notes a reinterpretation by the path of its field. */
+export type Note = (sent: unknown, meant: string) => void;
+
 export type Fields = Record<string, unknown>;
+export const isObject = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export interface FieldReading {
   value: unknown;
@@ -155,3 +160,33 @@ export const readField = (name: string, reading: FieldReading): Fields | undefin
 
 /** A word for a day near today; undefined for any other. */
 export const nearDay = (word: string): string | undefined => Object.hasOwn(DAYS, word) ? DAYS[word] : undefined;
+
+/** Items of a list whose negative amounts and kinds stand for other fields. */
+export const readItems = (items: unknown[], schema: JsonSchema | undefined, note: Note): unknown[] =>
+  refundsAmong(items.map((item) => readKind(item, schema, note)), schema, note);
+
+/** What an account owes is an overdraft; an expense is what an item is without a kind, and a refund has its own field. */
+function readKind(item: unknown, schema: JsonSchema | undefined, note: Note): unknown {
+  if (!schema?.properties?.kind?.enum?.includes("overdraft") || !isObject(item)) return item;
+  const { kind, ...fields } = item as Fields;
+  if (kind === "expense") return fields;
+  if (kind === "refund") return { is_refund: true, ...fields };
+  const owed = kind === "balance" ? /^\s*-\s*(?=\d)/.exec(String(fields.amount)) : null;
+  if (!owed) return item;
+  const amount = String(fields.amount).slice(owed[0].length);
+  note(fields.amount, `overdraft, ${amount}`);
+  return { ...fields, kind: "overdraft", amount };
+}
+
+/** Negative lines of a receipt are discounts and deposits; a lone negative amount could also be income. */
+function refundsAmong(items: unknown[], schema: JsonSchema | undefined, note: Note): unknown[] {
+  if (!schema?.properties?.is_refund) return items;
+  const isNegative = (item: unknown) => isObject(item) && /^\s*-\s*\d/.test(String(item.amount));
+  if (!items.some(isNegative) || items.every(isNegative)) return items;
+  return items.map((item) => {
+    if (!isNegative(item) || (item as Fields).is_refund !== undefined) return item;
+    const amount = String((item as Fields).amount).replace(/^\s*-\s*/, "");
+    note((item as Fields).amount, `is_refund, ${amount}`);
+    return { ...item as Fields, amount, is_refund: true };
+  });
+}

@@ -63,6 +63,10 @@ export const BOOKS = {
     ...{ id: "text", name: "text", kind: "text", currency: "text?", answers: "object", balance: "object?" },
     ...{ created_at: "instant", updated_at: "instant" },
   },
+  balances: {
+    ...{ id: "text", account_id: "text", account: "text", true_on: "day", amount: "decimal", currency: "text" },
+    ...{ source: "text", ...STAMPS },
+  },
   statement_lines: {
     ...{ id: "text", account_id: "text", account: "text", booked_on: "day", text: "text", kind: "text" },
     ...{ amount: "decimal", currency: "text", is_skipped: "flag", payment_ids: "texts", change_id: "text?" },

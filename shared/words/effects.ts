@@ -36,7 +36,9 @@ export function tellEffects(
     what: typed(words.subject(subject, format), format),
     verb,
     // A record named by its amount need not repeat it.
-    fields: fields.filter(({ field }) => subject.kind !== "payment" || verb === "changed" || field !== "amount_minor")
+    fields: fields.filter(({ field }) =>
+      !["balance", "payment"].includes(subject.kind) || verb === "changed" || field !== "amount_minor"
+    )
       .map(({ field, before, after }) => {
         // Flags are listed only when they are true.
         const isFlag = before === true || after === true;

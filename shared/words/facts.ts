@@ -37,7 +37,7 @@ export const Subject = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("settings") }),
   z.extend(Budgeted, { kind: z.literal("budget") }),
   z.object({ kind: z.literal("date"), name: Name, due_on: z.string() }),
-  z.extend(Money, { kind: z.literal("payment"), name: Name }),
+  z.extend(Money, { kind: z.enum(["balance", "payment"]), name: Name }),
   z.extend(Money, { kind: z.literal("settlement") }),
 ]);
 export type Subject = z.infer<typeof Subject>;

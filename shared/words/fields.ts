@@ -5,6 +5,7 @@
  * never change or follow from others. A test compares them with the database.
  */
 export const CAPTURED_COLUMNS = [
+  "account_id",
   "added_by",
   "amount_minor",
   "amount_mode",
@@ -82,6 +83,7 @@ export const CAPTURED_COLUMNS = [
   "to_id",
   "tracked_from",
   "trial_ends_on",
+  "true_on",
   "url",
   "weekend_rule",
 ] as const;

@@ -23,7 +23,9 @@ const CALLS: Record<string, (one: Tenant) => Args[]> = {
   list_bills: () => [{}, { status: "all" }],
   review_bills: () => [{}],
   reconcile: (one) => [{ account: id(one, "acc", "a") }],
-  log_expenses: () => [{ items: [{ name: "Lunch", amount: "9.00" }] }],
+  log_expenses: () => [{
+    items: [{ name: "Lunch", amount: "9.00" }, { name: "Savings", amount: "9.00", kind: "balance" }],
+  }],
   import_expenses: () => [{ csv: "Date,Name,Amount\n2026-11-10,Phone,15.00\n2026-11-11,Tea,3.00\n" }],
   update_expenses: (one) => [{ ids: [id(one, "exp", "e")], set: { note: "Mine" } }],
   add_bill: () => [{ name: "Phone", amount: "15.00", first_due: "2026-12-01" }],

@@ -1,4 +1,4 @@
-/** Shared costs on real PostgreSQL: concurrent settlements and changes of debts. */
+/** Shared costs and balances on real PostgreSQL: concurrent settlements and changes of debts. */
 import { assert, assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";
@@ -43,6 +43,22 @@ Deno.test("concurrent settlements of the same amount are written once", async ()
     );
     assertEquals(settled(answers), 1);
     assertEquals(await balances(owner), ["5.00 EUR"]);
+  }
+});
+
+Deno.test("concurrent reports of one balance of an account are one, and the last correction counts", async () => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const owner = await openBooks(database);
+    const say = (amount: string) => owner.call("log_expenses", { items: [{ name: "Giro", kind: "balance", amount }] });
+    const answers = await Promise.all(Array.from({ length: 8 }, () => say("12.00")));
+    const statuses = answers.flatMap(({ data }) => data ? data.results.map(({ status }: Json) => status) : ["busy"]);
+    assertEquals(statuses.filter((status) => status === "created").length, 1, `${statuses}`);
+    await Promise.all(["13.00", "14.00"].map(say));
+    const rows = await database.query<{ amount: number }>(
+      "select amount_minor::int as amount from app.balances where organization_id = $1",
+      [owner.organizationId],
+    );
+    assert(rows.length === 1 && [1300, 1400].includes(rows[0]!.amount), JSON.stringify(rows));
   }
 });
 

@@ -2,6 +2,7 @@
 import type { Field } from "../fields.ts";
 
 const NAMES: Readonly<Record<Field, string>> = {
+  account_id: "account",
   added_by: "who added it",
   amount: "amount",
   amount_minor: "amount",
@@ -89,6 +90,7 @@ const NAMES: Readonly<Record<Field, string>> = {
   to_id: "recipient",
   tracked_from: "first tracked date",
   trial_ends_on: "end of the trial",
+  true_on: "date",
   url: "link",
   weekend_rule: "weekend rule",
 };

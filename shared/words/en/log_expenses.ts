@@ -79,6 +79,10 @@ export const refusals = {
 };
 
 export const warnings = {
+  "account_new": ({ name, names: others }: { name: string; names: string[] }): string =>
+    `${quoted(name)} is a new account. The others are ${
+      names(others.map(quoted))
+    }; if one of them was meant, undo this and name it so.`,
   "duplicate.expenses": ({ names: skipped }: { names: string[] }): string =>
     `${names(skipped.map(quoted))} ${
       skipped.length === 1 ? "is" : "are"
@@ -170,13 +174,26 @@ interface Logged {
   count: number;
   /** The first few. */
   written: { name: string; is_refund: boolean }[];
+  /** Balances of accounts, the first few. */
+  balances?: (Money & { name: string; date: string })[];
   totals_by_currency: Record<string, string>;
 }
 
 /** Summaries in the list of recent changes. */
 export const changes = {
-  log_expenses({ count: all, written, totals_by_currency }: Logged, format: EffectFormat = DATA_FORMAT): string {
+  log_expenses(
+    { count: all, written, balances = [], totals_by_currency }: Logged,
+    format: EffectFormat = DATA_FORMAT,
+  ): string {
     const first = written.map(({ name, is_refund }) => is_refund ? `refund of ${name}` : name);
+    if (balances.length > 0) {
+      first.push(
+        ...balances.map(({ name, date, ...sum }) =>
+          `balance of ${name} on ${format.date(date)}, ${format.money(sum.amount, sum.currency)}`
+        ),
+      );
+      return `Logged ${names(first, { count: all + balances.length })}`;
+    }
     // All expenses may already have been in the books, so that only a category was created.
     if (all === 0) return "Logged nothing new";
     if (all === 1) return `Logged ${first[0]}, ${totals(totals_by_currency, format.money)}`;

@@ -1,7 +1,17 @@
 /** Words of `reconcile`. */
-import { count, totals as sums } from "./phrases.ts";
+import type { Money } from "../message.ts";
+import { and, count, money, totals as sums } from "./phrases.ts";
 
 export const warnings = {
+  /** @param difference of each balance from the one before and the lines between. */
+  "balance_gap": (
+    { account, balances }: { account: string; balances: (Money & { on: string; difference: string })[] },
+  ): string =>
+    `The balance of ${account} differs from its earlier balance and the statement lines between: ${
+      and(balances.map(({ on, currency, amount, difference }) =>
+        `${money({ amount, currency })} on ${on} is off by ${money({ amount: difference, currency })}`
+      ))
+    }. A statement may be missing.`,
   "account_unknown": (
     { account, count: payments, totals, difference }: {
       account: string;

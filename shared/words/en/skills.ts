@@ -11,6 +11,7 @@ Report a tool's answer with its numbers. Ask when a name, an amount or a date is
 - What recurs, or is due later: add_bill, once. A payment of it is mark_bill_paid, never log_expenses, or it counts twice.
 - A bank's or card's statement: import_expenses. Its preview shows what the books have already; questions are the person's to answer.
 - A receipt or an invoice as a file: attach_document.
+- What an account had on a day: log_expenses with kind "balance", or the closing balance of its statement. Say its day with it.
 - Money between members: settle_up. Transfers between own accounts are not spending.
 
 ## Each week

@@ -5,12 +5,11 @@ export const tools = {
   get_context: {
     title: "Get workspace context",
     description:
-      "Organization, today, categories, plan, role, waiting proposals; on request payees, settings, members, balances (who owes whom), changes.",
+      "Organization, today, categories, plan, role, waiting proposals; on request payees, settings, members, balances (accounts; who owes whom), changes.",
   },
   list_expenses: {
     title: "List expenses",
-    description:
-      "Money that left, newest first, of all time unless from or to is given. Totals, also of tax, cover all.",
+    description: "Money that left, newest first, all time unless from or to is given. Totals, also of tax, cover all.",
   },
   summarize_spending: {
     title: "Summarize spending",
@@ -39,7 +38,8 @@ export const tools = {
   },
   log_expenses: {
     title: "Log expenses",
-    description: "Records 1-100 expenses or refunds, all or none. Not for income or bills.",
+    description:
+      "Records 1-100 expenses or refunds, all or none. kind: what account name had on date. Not income or bills.",
   },
   import_expenses: {
     title: "Import expenses from a file",

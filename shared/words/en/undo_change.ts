@@ -91,6 +91,8 @@ export function subject(of: Subject, format: Pick<EffectFormat, "date" | "money"
       return `${name} due ${format.date(of.due_on)}`;
     case "payment":
       return `Payment of ${sum(of)} for ${name}`;
+    case "balance":
+      return `Balance of ${sum(of)} of ${name}`;
     case "settlement":
       return `Settlement of ${sum(of)}`;
     case "statement":

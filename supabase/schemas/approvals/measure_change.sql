@@ -138,6 +138,7 @@ begin
         -- A bill counts as one record with its payments.
         when 'pay' then case when t.is_there then 'mark_bill_paid' end
         when 'set' then case when t.is_there then 'settle_up' end
+        when 'bal' then case when t.is_there then 'log_expenses' end
         end end as act
       from things as t
       union all

@@ -47,7 +47,7 @@ declare
     'status', 'paused_until', 'anchor_on', 'frequency', 'every', 'month_days', 'weekend_rule', 'ends_on', 'ends_after',
     'trial_ends_on', 'renews_on', 'notice_days', 'autopay', 'payee', 'category_id', 'is_private', 'tags', 'note', 'url',
     'per', 'starts_on', 'carries_over', 'opening_minor', 'direction', 'tax_minor', 'tax_percent', 'reimbursement',
-    'reimbursed_by', 'reimbursed_on', 'share_bp', 'payer_id', 'sharing', 'from_id', 'to_id', 'assignee_id',
+    'reimbursed_by', 'reimbursed_on', 'share_bp', 'payer_id', 'sharing', 'from_id', 'to_id', 'assignee_id', 'true_on',
     'reminder_enabled', 'remind_days_before', 'remind_again', 'snoozed_until'
   ];
   -- Added and deleted records leave out default values.
@@ -58,7 +58,8 @@ declare
     'id', 'organization_id', 'created_at', 'recorded_seq', 'kind', 'source', 'expense_id', 'occurrence_id', 'split_id',
     'scheduled_on', 'amount_source', 'closed_at', 'tracked_from', 'earlier_minor', 'price_from', 'charged_currency',
     'deleted_at', 'archived_at',
-    'created_by', 'recorded_by', 'external_id', 'added_by', 'declined', 'facts', 'hash', 'payee_key', 'size', 'type'
+    'created_by', 'recorded_by', 'external_id', 'added_by', 'declined', 'facts', 'hash', 'payee_key', 'size', 'type',
+    'account_id'
   ];
 begin
   return (

@@ -31,6 +31,11 @@ begin
       'kind', 'settlement', 'currency', latest -> 'currency',
       'amount', app.format_amount((latest ->> 'amount_minor')::numeric, latest ->> 'currency')
     )
+    when table_name = 'balances' then jsonb_build_object(
+      'kind', 'balance', 'currency', latest -> 'currency',
+      'name', (select a.name from app.accounts as a where a.id = latest ->> 'account_id'),
+      'amount', app.format_amount((latest ->> 'amount_minor')::numeric, latest ->> 'currency')
+    )
     when table_name = 'documents' then jsonb_build_object('kind', 'document', 'name', latest -> 'name')
     when table_name = 'settings' then jsonb_build_object('kind', 'settings')
     when table_name = 'budgets' then jsonb_build_object(

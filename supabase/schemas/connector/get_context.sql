@@ -75,7 +75,7 @@ begin
     data := data || jsonb_build_object('budgets', app.describe_budgets(context, context.today, null));
   end if;
   if included ? 'balances' then
-    data := data || app.describe_balances();
+    data := data || app.describe_balances() || jsonb_build_object('accounts', app.describe_accounts(context));
   end if;
   if included ? 'members' then
     data := data || jsonb_build_object('members', (
@@ -86,6 +86,11 @@ begin
     ));
   end if;
   return jsonb_build_object('data', data, 'warnings', app.plan_warnings(context) || case
+    when included ? 'balances' and not identity.sees_everything()
+      and exists (
+        select from app.accounts as a where a.organization_id = context.organization_id and app.sees_account(a)
+      )
+      then jsonb_build_array(app.warning('balances_hidden')) else '[]' end::jsonb || case
     when snapshot_on is null then '[]'
     else jsonb_build_array(
       app.warning('rate_snapshot', jsonb_build_object('into', context.base_currency, 'of', snapshot_on))

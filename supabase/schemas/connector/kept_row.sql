@@ -114,16 +114,6 @@ declare
   removed text[];
 begin
   case table_name
-    when 'payments' then
-      update app.payments as p set deleted_at = app.instant() where p.id = any (ids);
-    when 'expenses' then
-      update app.expenses as e set deleted_at = app.instant() where e.id = any (ids);
-    when 'budgets' then
-      update app.budgets as b set deleted_at = app.instant() where b.id = any (ids);
-    when 'payee_rules' then
-      update app.payee_rules as r set deleted_at = app.instant() where r.id = any (ids);
-    when 'settlements' then
-      update app.settlements as t set deleted_at = app.instant() where t.id = any (ids);
     when 'categories' then
       with archived as (
         update app.categories as c set archived_at = app.instant()
@@ -137,6 +127,8 @@ begin
       delete from app.expense_occurrences as o
       where o.id = any (ids) and not exists (select from app.payments as p where p.occurrence_id = o.id);
       update app.expense_occurrences as o set status = 'open', closed_at = null where o.id = any (ids);
+    else
+      execute format('update app.%I as t set deleted_at = app.instant() where t.id = any ($1)', table_name) using ids;
   end case;
   return ids;
 end

@@ -30,6 +30,19 @@ comment on function app.list_subjects is
   'Returns the ids of the expenses, categories, settlements and documents that a change concerns, before and after it. '
   'Includes records that others were merged into, and categories that its facts mention.';
 
+create or replace function app.list_own_subjects(change app.change_sets) returns text[]
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return array(
+    select i.row_id from app.change_items as i
+    where i.change_id = change.id and i.organization_id = identity.current_organization_id()
+      and i.table_name = 'balances'
+  );
+end
+$$;
+comment on function app.list_own_subjects is
+  'Returns the ids of the balances that a change concerns, each of which is visible or not by itself.';
+
 create or replace function app.sees_change(change app.change_sets) returns boolean
 language plpgsql stable set search_path = '' as $$
 begin
@@ -43,6 +56,9 @@ begin
       or s.category_id is not null and not exists (select from app.categories as c where c.id = s.category_id)
       or s.settlement_id is not null and not exists (select from app.settlements as t where t.id = s.settlement_id)
       or s.document_id is not null and not exists (select from app.documents as d where d.id = s.document_id)
+  ) and not exists (
+    select from unnest(app.list_own_subjects(change)) as own (id)
+    where not exists (select from app.balances as b where b.id = own.id)
   );
 end
 $$;

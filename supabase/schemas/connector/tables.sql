@@ -41,8 +41,8 @@ create table app.change_items (
   organization_id text collate "C" not null,
   table_name text not null constraint change_items_table_name_known check (
     table_name
-      in ('budgets', 'categories', 'documents', 'expenses', 'expense_occurrences', 'payee_rules', 'payments',
-      'provider_links', 'settings', 'settlements')
+      in ('balances', 'budgets', 'categories', 'documents', 'expenses', 'expense_occurrences', 'payee_rules',
+      'payments', 'provider_links', 'settings', 'settlements')
   ),
   row_id text not null,
   before jsonb,

@@ -259,6 +259,7 @@ declare
   bill jsonb;
   written jsonb;
   totals jsonb;
+  balances jsonb;
 begin
   perform app.refresh_passed_bills(context);
   -- Compare with the books before the call: two equal items in one call are two expenses. An external id is unique,
@@ -304,15 +305,21 @@ begin
     cross join lateral app.draft_parts(d.value) as part
   ), 'assistant');
   totals := app.total_drafts(written);
+  balances := app.log_balances(context, arguments -> 'items', coalesce((arguments ->> 'dry_run')::boolean, false));
   return jsonb_build_object(
     'data', jsonb_build_object(
-      'results', app.describe_drafts(context, to_jsonb(drafts), coalesce((arguments ->> 'dry_run')::boolean, false)),
+      'results', (
+        select jsonb_agg(r.value order by (r.value ->> 'index')::int)
+        from jsonb_array_elements((balances -> 'results') || coalesce(app.describe_drafts(
+          context, to_jsonb(drafts), coalesce((arguments ->> 'dry_run')::boolean, false)
+        ), '[]')) as r
+      ),
       'totals_by_currency', totals
     ),
     'warnings',
     app.warn_of_drafts(context, to_jsonb(drafts))
       || app.warn_of_resemblance(context, to_jsonb(drafts), is_duplicate_allowed)
-      || app.warn_of_refunds(context, to_jsonb(drafts))
+      || app.warn_of_refunds(context, to_jsonb(drafts)) || (balances -> 'warnings')
       || app.warn_of_budgets(context, written) || app.warn_of_reimbursed(array(
         select part ->> 'id' from jsonb_array_elements(written) as d cross join lateral app.draft_parts(d.value) as part
       )),
@@ -325,7 +332,7 @@ begin
         from jsonb_array_elements(jsonb_path_query_array(written, '$[0 to 3]')) as d
       ),
       'totals_by_currency', totals
-    )
+    ) || coalesce(balances -> 'facts', '{}')
   );
 end
 $$;

@@ -133,7 +133,10 @@ declare
   index int;
   problem text;
 begin
-  for item, index in select i.value, i.ordinality - 1 from jsonb_array_elements(items) with ordinality as i loop
+  for item, index in
+    select i.value, i.ordinality - 1 from jsonb_array_elements(items) with ordinality as i
+    where not i.value ? 'kind'
+  loop
     begin
       drafts := drafts || (
         app.parse_expense_item(context, item, format('items[%s]', index), create_missing_categories)

@@ -5,7 +5,7 @@ declare
   written text;
 begin
   foreach written in array array[
-    'accounts', 'budgets', 'categories', 'change_items', 'change_sets', 'document_files', 'documents',
+    'accounts', 'balances', 'budgets', 'categories', 'change_items', 'change_sets', 'document_files', 'documents',
     'expense_occurrences', 'expenses',
     'idempotency_keys', 'import_batches', 'import_rows', 'payee_rules', 'payments', 'provider_links',
     'provider_statements', 'settlements', 'statement_lines', 'statement_links'

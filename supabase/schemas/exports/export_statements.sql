@@ -18,6 +18,18 @@ begin
       where a.organization_id = organization and (last_id is null or a.id > last_id) and app.sees_account(a)
       order by a.id
       limit at_most;
+    when 'balances' then return query
+      select to_jsonb(b.id), jsonb_build_object(
+        'id', b.id, 'account_id', b.account_id, 'account', a.name, 'true_on', b.true_on,
+        'amount', app.format_minor(b.amount_minor, c.exponent), 'currency', b.currency, 'source', b.source,
+        'version', b.version, 'created_at', b.created_at, 'updated_at', b.updated_at
+      )
+      from app.balances as b
+      join app.accounts as a on a.id = b.account_id
+      join app.currencies as c on c.code = b.currency
+      where b.organization_id = organization and b.deleted_at is null and (last_id is null or b.id > last_id)
+      order by b.id
+      limit at_most;
     when 'statement_lines' then return query
       select jsonb_build_array(l.booked_on, l.id), jsonb_build_object(
         'id', l.id, 'account_id', l.account_id, 'account', a.name, 'booked_on', l.booked_on, 'text', l.text,
@@ -76,4 +88,5 @@ begin
 end
 $$;
 comment on function app.export_statements is
-  'Returns a page of accounts, statement lines with the ids of their payments, provider links, or provider statements.';
+  'Returns a page of accounts, balances, statement lines with the ids of their payments, provider links, or provider '
+  'statements.';

@@ -127,25 +127,6 @@ comment on function app.publish_rows is
   'Writes rows of an import as expenses, page by page, and adds their ids to the drafts. Returns [{place, id, name, '
   'paid_on}].';
 
-create or replace function app.keep_balance(batch app.import_batches) returns void
-language plpgsql volatile set search_path = '' as $$
-begin
-  update app.accounts as a
-  set balance = (batch.read -> 'balances') || jsonb_build_object(
-    'from', file.first_day, 'to', file.last_day, 'change_id', current_setting('app.change_id', true)
-  )
-  from (
-    select min(r.item ->> 'date') as first_day, max(r.item ->> 'date') as last_day
-    from app.import_rows as r
-    where r.import_id = batch.id
-  ) as file
-  where a.id = batch.account_id and batch.read #> '{balances,closing}' is not null
-    and (a.balance is null or a.balance ->> 'to' <= file.last_day);
-end
-$$;
-comment on function app.keep_balance is
-  'Stores the account''s balances from its statement, unless a later statement is known.';
-
 create or replace function app.summarize_effects(effects jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
 begin
@@ -209,7 +190,7 @@ begin
     perform app.fail('expectation_mismatch.books_changed', field => 'import_id');
   end if;
   perform app.remember_layout(context, batch);
-  perform app.keep_balance(batch);
+  perform app.keep_balance(context, batch);
 
   answer := jsonb_build_object(
     'data', jsonb_build_object(
@@ -218,7 +199,11 @@ begin
       'skipped', coalesce((counted #>> '{outcomes,known}')::int, 0), 'totals', counted -> 'totals',
       'not_written', nullif((counted -> 'outcomes') - array['new', 'known', 'linked', 'pays'], '{}')
     ) || (counted -> 'effects'),
-    'warnings', warnings
+    'warnings', warnings || coalesce((
+      select app.warn_of_gaps(a, (batch.read #>> '{balances,closing_on}')::date, null)
+      from app.accounts as a
+      where a.id = batch.account_id and batch.read #> '{balances,closing_on}' is not null
+    ), '[]')
   );
   if cardinality(lines) > 0 or exists (
     select from app.change_items as i where i.change_id = current_setting('app.change_id', true)

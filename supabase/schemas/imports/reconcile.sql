@@ -5,12 +5,13 @@ language plpgsql stable set search_path = '' as $$
 begin
   return identity.sees_everything()
     or exists (select from app.statement_lines as l where l.account_id = account.id)
-    or exists (select from app.import_batches as b where b.account_id = account.id);
+    or exists (select from app.import_batches as b where b.account_id = account.id)
+    or exists (select from app.balances as b where b.account_id = account.id);
 end
 $$;
 comment on function app.sees_account is
-  'Whether the person sees a line of an account or is importing a file for it. The name of an account can be as '
-  'private as its lines.';
+  'Whether the person sees a line or balance of an account, or is importing a file for it. The name of an account can '
+  'be as private as its lines.';
 
 create or replace function app.require_account(context app.context, wanted text, field text) returns app.accounts
 language plpgsql stable set search_path = '' as $$
@@ -189,6 +190,7 @@ begin
     'books_only', coalesce(found.books_only, '[]'),
     -- The balance includes records that the person may not see.
     'balance', case when identity.sees_everything() then account.balance - 'change_id' end,
+    'balances', app.describe_balance_rows(account.id, first_day, last_day),
     'bank_only_count', found.bank_count, 'books_only_count', found.books_count, 'linked_count', found.linked_count,
     'without_document_count', found.undocumented_count,
     'totals', jsonb_build_object(
@@ -204,10 +206,10 @@ begin
       or least(last_day, context.today) > last_line + quiet_days
     then jsonb_build_array(app.warning('no_statement', jsonb_build_object(
       'account', account.name, 'first', first_line, 'last', last_line
-    ))) else '[]' end);
+    ))) else '[]' end || app.warn_of_gaps(account, first_day, last_day));
 end
 $$;
 comment on function app.reconcile is
   'Tool reconcile. Returns data {account, from, to, bank_only, books_only, their counts, linked_count, '
-  'without_document_count of the payments in either, balance?, totals}, and warns when no statement covers the '
-  'period.';
+  'without_document_count of the payments in either, balance?, balances, totals}, and warns when no statement covers '
+  'the period or its balances differ.';

@@ -141,7 +141,35 @@ comment on table app.statement_links is
 create index statement_links_line_id_idx on app.statement_links (line_id, organization_id);
 create index statement_links_payment_id_idx on app.statement_links (payment_id, organization_id);
 
+create table app.balances (
+  id text collate "C" primary key default app.new_id('bal')
+    constraint balances_id_format check (id ~ '^bal_[0-9a-z]+$' and length(id) between 12 and 36),
+  organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
+  account_id text collate "C" not null,
+  true_on date not null,
+  amount_minor bigint not null
+    constraint balances_amount_minor_range check (amount_minor between -1000000000000000 and 1000000000000000),
+  currency text not null references app.currencies (code),
+  source text not null constraint balances_source_known check (source in ('statement', 'person')),
+  created_by uuid not null,
+  version int not null default 1,
+  deleted_at timestamptz,
+  recorded_seq bigint not null generated always as identity,
+  created_at timestamptz not null default app.instant(),
+  updated_at timestamptz not null default app.instant(),
+  foreign key (account_id, organization_id) references app.accounts (id, organization_id) on delete cascade
+);
+comment on table app.balances is
+  'What an account had at the end of a day, as a statement or a person says; negative for a debt.';
+-- Each person's own, so that a file tells its importer the same whatever others may see.
+create unique index balances_once_idx on app.balances (account_id, true_on, currency, source, created_by)
+  where deleted_at is null;
+create index balances_organization_id_idx on app.balances (organization_id);
+create index balances_account_id_idx on app.balances (account_id, organization_id);
+create index balances_currency_idx on app.balances (currency);
+
 alter table app.accounts enable row level security;
+alter table app.balances enable row level security;
 alter table app.import_batches enable row level security;
 alter table app.import_rows enable row level security;
 alter table app.statement_lines enable row level security;
@@ -149,6 +177,13 @@ alter table app.statement_links enable row level security;
 create policy "Members can use their organization's accounts" on app.accounts
   for all to authenticated
   using (organization_id = (select identity.current_organization_id()));
+-- A balance contains every payment of its account.
+create policy "Who sees everything can use balances, others what they said" on app.balances
+  for all to authenticated
+  using (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or created_by = (select auth.uid()))
+  );
 create policy "People can use their own imports" on app.import_batches
   for all to authenticated
   using (organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid()));
@@ -168,6 +203,8 @@ create policy "Members can use their organization's statement links" on app.stat
     )
   );
 grant select, insert, update, delete on
-  app.accounts, app.import_batches, app.import_rows, app.statement_lines, app.statement_links to service_role;
+  app.accounts, app.balances, app.import_batches, app.import_rows, app.statement_lines, app.statement_links
+    to service_role;
 grant select, insert, update, delete on
-  app.accounts, app.import_batches, app.import_rows, app.statement_lines, app.statement_links to authenticated;
+  app.accounts, app.balances, app.import_batches, app.import_rows, app.statement_lines, app.statement_links
+    to authenticated;

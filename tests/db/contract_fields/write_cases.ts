@@ -83,6 +83,7 @@ export const writeCases = (ids: Ids): Cases => ({
         note: ["hot", undefined],
         url: ["https://a.example", "https://b.example"],
         is_refund: [true, false],
+        kind: ["balance", undefined],
         external_id: ["receipt-0001", "receipt-0002"],
         tax: ["0.20", "0.30"],
         tax_percent: [19, 7],

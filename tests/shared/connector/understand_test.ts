@@ -28,6 +28,19 @@ const item = (more: Fields) => {
 };
 const PLAIN = { amount: "1", date: "2026-10-01" };
 
+Deno.test("understand() reads a negative balance as an overdraft, and an expense or refund from its kind", () => {
+  for (
+    const [sent, fields] of [
+      [{ kind: "balance", amount: "-14,50" }, { kind: "overdraft", amount: "14.5" }],
+      [{ kind: "balance", amount: "14.50" }, { kind: "balance", amount: "14.50" }],
+      [{ kind: "overdraft", amount: "-1" }, false],
+      [{ kind: "expense" }, {}],
+      [{ kind: "refund" }, { is_refund: true }],
+      [{ kind: "credit" }, false],
+    ] as const
+  ) assertEquals(item(sent), fields && { ...PLAIN, ...fields }, JSON.stringify(sent));
+});
+
 Deno.test("understand() reads amounts with a single meaning, and their currency where none is given", () => {
   for (
     const [sent, fields] of [

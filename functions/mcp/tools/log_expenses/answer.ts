@@ -6,6 +6,8 @@ import type { Words } from "../../../../shared/words/words.ts";
 import { nameShared } from "../../present/shared.ts";
 
 const Logged = z.object({
+  /** Of what is no spending. */
+  kind: z.optional(z.string()),
   category: z.optional(z.string()),
   category_source: z.optional(z.string()),
   shared: z.optional(Shared),
@@ -23,7 +25,8 @@ const presentLoggedExpenses = ({ results, ...data }: z.infer<typeof LoggedExpens
 
 const labelled = (row: z.infer<typeof Logged>, labels: Words["labels"]) => ({
   ...nameShared(row, labels),
-  category: row.category ?? (row.category_source === "none" ? labels.noCategoryMatched : labels.uncategorized),
+  ...(!row.kind &&
+    { category: row.category ?? (row.category_source === "none" ? labels.noCategoryMatched : labels.uncategorized) }),
 });
 
 export const answer = presenter(LoggedExpenses, presentLoggedExpenses);

@@ -13,6 +13,7 @@ import {
   note,
   object,
   onDuplicate,
+  oneOf,
   paidBy,
   payee,
   reimbursedBy,
@@ -36,6 +37,7 @@ export const logExpenses = defineTool({
       object({
         name: name({ description: 'Short label, e.g. "Lunch".' }),
         amount: amount(),
+        kind: oneOf(["balance", "overdraft"]),
         currency: currency(),
         charged: charged(),
         date: date(undefined, { default: "today" }),

@@ -21,6 +21,7 @@ export const reconcile = defineTool({
     linked_count: "integer",
     without_document_count: "integer",
     balance: "object",
+    balances: "array",
     totals: "object",
   },
 });

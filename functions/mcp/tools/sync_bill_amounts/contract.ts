@@ -12,7 +12,7 @@ export const syncBillAmounts = defineTool({
   annotations: { ...UPDATE, openWorldHint: true },
   inputSchema: object({
     bill_ids: list(id("(bill)"), { minItems: 1, maxItems: 20, uniqueItems: true }),
-    period: { type: "string", pattern: "^\\d{4}-\\d{2}$", description: "Default: current month." },
+    period: { type: "string", pattern: "^\\d{4}-\\d{2}$" },
   }),
   data: { bills: "array" },
   answer,

@@ -73,7 +73,7 @@ const inputSchema = object({
     ),
     ["status"],
   ),
-  pause_until: date("Paused until then."),
+  pause_until: date(),
   apply_from: date("Default: the next open date."),
   occurrence: object({
     due_on: date(),

@@ -72,6 +72,7 @@ const ABOUT = {
   payee_rules: "Which payee belongs in which category",
   budgets: "Monthly and yearly limits on spending",
   accounts: "Accounts and cards with imported statements",
+  balances: "What accounts had at the end of a day, by a statement or a person",
   statement_lines: "Lines of those statements, each with its payment",
   provider_links: "Bills whose amounts come from a provider. Keys are not exported",
   provider_statements: "Monthly amounts that providers reported",

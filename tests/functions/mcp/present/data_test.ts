@@ -156,6 +156,7 @@ Deno.test("undo_change names each item", () => {
     settings: { kind: "settings" },
     date: { kind: "date", name: "Rent", due_on: "2026-12-01" },
     payment: { kind: "payment", name: "Rent", amount: "5.00", currency: "EUR" },
+    balance: { kind: "balance", name: "Giro", amount: "5.00", currency: "EUR" },
     connection: { kind: "connection", name: "github" },
     expense: { kind: "expense", name: "Lunch" },
     statement: { kind: "statement", name: "Giro" },

@@ -1,0 +1,232 @@
+-- Balances: what an account had at the end of a day. They are stated as of that day and never extrapolated.
+
+create or replace function app.write_balance(context app.context, account_id text, true_on date, minor bigint,
+  currency text, source text, out id text, out status text)
+language plpgsql volatile set search_path = '' as $$
+declare
+  known app.balances;
+begin
+  select * into known from app.balances as b
+  where b.account_id = write_balance.account_id and b.true_on = write_balance.true_on
+    and b.currency = write_balance.currency and b.source = write_balance.source
+    and b.created_by = context.actor_id and b.deleted_at is null;
+  id := known.id;
+  status := case when known.id is null then 'created' when known.amount_minor = minor then 'duplicate'
+    else 'updated' end;
+  if status = 'created' then
+    insert into app.balances as b (
+      organization_id, account_id, true_on, amount_minor, currency, source, created_by
+    ) values (
+      context.organization_id, write_balance.account_id, write_balance.true_on, minor, write_balance.currency,
+      write_balance.source, context.actor_id
+    ) returning b.id into write_balance.id;
+  elsif status = 'updated' then
+    update app.balances as b set amount_minor = minor where b.id = known.id;
+  end if;
+end
+$$;
+comment on function app.write_balance is
+  'Stores a balance. Status created, updated if this person said another amount for the day, or duplicate.';
+
+create or replace function app.keep_balance(context app.context, batch app.import_batches) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  said constant jsonb := batch.read -> 'balances';
+  home constant text := coalesce(
+    said ->> 'currency', batch.read ->> 'default_currency', app.account_currency(context, batch.account_id),
+    context.base_currency
+  );
+  minor constant numeric := (
+    select trunc((said ->> 'closing')::numeric * 10::numeric ^ c.exponent) from app.currencies as c where c.code = home
+  );
+begin
+  update app.accounts as a
+  set balance = said || jsonb_build_object(
+    'from', file.first_day, 'to', file.last_day, 'change_id', current_setting('app.change_id', true)
+  )
+  from (
+    select min(r.item ->> 'date') as first_day, max(r.item ->> 'date') as last_day
+    from app.import_rows as r
+    where r.import_id = batch.id
+  ) as file
+  where a.id = batch.account_id and said ? 'closing' and (a.balance is null or a.balance ->> 'to' <= file.last_day);
+  if batch.account_id is not null and said ? 'closing_on' and abs(minor) <= 1000000000000000
+    and (said ->> 'closing_on')::date <= context.today + 1 then
+    perform app.write_balance(
+      context, batch.account_id, (said ->> 'closing_on')::date, minor::bigint, home, 'statement'
+    );
+  end if;
+end
+$$;
+comment on function app.keep_balance is
+  'Stores the closing balance of an import, and the account''s balances unless a later statement is known.';
+
+create or replace function app.read_balances(account_id text)
+returns table (true_on date, currency text, amount_minor bigint, source text, difference bigint)
+language plpgsql stable set search_path = '' as $$
+begin
+  return query
+    with stated as (
+      -- A statement knows better than a person.
+      select distinct on (b.currency, b.true_on) b.currency, b.true_on, b.amount_minor, b.source, b.updated_at
+      from app.balances as b
+      where b.account_id = read_balances.account_id and b.deleted_at is null
+      order by b.currency, b.true_on, b.source = 'statement' desc, b.recorded_seq desc
+    ), steps as (
+      select s.*, lag(s.true_on) over w as since, lag(s.amount_minor) over w as before,
+        lag(s.updated_at) over w as before_at, lag(s.source) over w as before_source
+      from stated as s
+      window w as (partition by s.currency order by s.true_on)
+    )
+    select s.true_on, s.currency, s.amount_minor, s.source, case
+      -- Without every line, nothing adds up.
+      when s.before is null or not identity.sees_everything() then null
+      when s.amount_minor - s.before in (moved.booked, moved.booked + moved.reverted) then 0
+      else s.amount_minor - s.before - moved.booked end
+    from steps as s
+    cross join lateral (
+      select coalesce(sum(v.minor) filter (where v.kind <> 'reverted'), 0)::bigint as booked,
+        coalesce(sum(v.minor) filter (where v.kind = 'reverted'), 0)::bigint as reverted
+      from (
+        select l.kind, case l.direction when 'out' then -l.amount_minor else l.amount_minor end as minor
+        from app.statement_lines as l
+        where l.account_id = read_balances.account_id and l.currency = s.currency
+          and l.kind not in ('pending', 'declined', 'balance', 'split')
+          and l.booked_on between s.since and s.true_on
+          -- A file made during a day lacks the day's later lines, which the next one has.
+          and (l.booked_on > s.since or s.before_source = 'statement' and l.created_at > s.before_at)
+          and (l.booked_on < s.true_on or s.source = 'person' or l.created_at <= s.updated_at)
+      ) as v
+    ) as moved
+    order by s.true_on desc, s.currency;
+end
+$$;
+comment on function app.read_balances is
+  'The balances of an account that the person sees, newest first. difference: by how much a balance differs from the '
+  'one before it and the statement lines between; null for the first one, and for people who don''t see every line.';
+
+create or replace function app.describe_balance_rows(account_id text, first date, last date) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  max_listed constant int := 24;
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+      'on', b.true_on, 'amount', app.format_amount(b.amount_minor, b.currency), 'currency', b.currency,
+      'source', b.source, 'difference', app.format_amount(nullif(b.difference, 0), b.currency)
+    )) order by b.true_on, b.currency), '[]')
+    from (
+      select * from app.read_balances(account_id) as r
+      where r.true_on >= coalesce(first, r.true_on) and r.true_on <= coalesce(last, r.true_on)
+      limit max_listed
+    ) as b
+  );
+end
+$$;
+comment on function app.describe_balance_rows is
+  'The newest balances of an account in a period, oldest first: [{on, amount, currency, source, difference?}].';
+
+create or replace function app.warn_of_gaps(account app.accounts, first date, last date) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  gaps constant jsonb := jsonb_path_query_array(
+    app.describe_balance_rows(account.id, first, last), '$[*] ? (exists(@.difference))'
+  );
+begin
+  return case when gaps = '[]' then '[]' else jsonb_build_array(app.warning('balance_gap', jsonb_build_object(
+    'account', account.name, 'balances', jsonb_path_query_array(gaps, '$[0 to 4]')
+  ))) end;
+end
+$$;
+comment on function app.warn_of_gaps is
+  'A warning about balances of a period that differ from the earlier balance and the lines between.';
+
+create or replace function app.describe_accounts(context app.context) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'account', a.name, 'kind', a.kind, 'amount', app.format_amount(b.amount_minor, b.currency),
+      'currency', b.currency, 'on', b.true_on, 'source', b.source
+    ) order by lower(a.name), b.currency), '[]')
+    from app.accounts as a
+    cross join lateral (
+      select distinct on (r.currency) r.* from app.read_balances(a.id) as r order by r.currency, r.true_on desc
+    ) as b
+    where a.organization_id = context.organization_id
+  );
+end
+$$;
+comment on function app.describe_accounts is
+  'The last known balance of each account and currency that the person may know: [{account, kind, amount, currency, '
+  'on, source}]. kind is account or card; a debt has a minus.';
+
+create or replace function app.log_balance(context app.context, item jsonb, field text) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  code constant text := coalesce(item ->> 'currency', context.base_currency);
+  others constant text[] := array(
+    select a.name from app.accounts as a where a.organization_id = context.organization_id and app.sees_account(a)
+    order by lower(a.name) limit 20
+  );
+  day constant date := app.parse_paid_on(context, coalesce(item ->> 'date', 'today'), field || '.date');
+  -- An empty account has a balance too.
+  minor constant bigint := case when item ->> 'amount' ~ '^0+(\.0+)?$' then 0
+    else app.parse_amount(item ->> 'amount', code, field || '.amount') end
+    * case item ->> 'kind' when 'overdraft' then -1 else 1 end;
+  found_id constant text := app.find_account(context, left(item ->> 'name', 60), '{}');
+  account app.accounts;
+  written record;
+begin
+  if app.clean_text(item ->> 'name') is null then
+    perform app.fail('invalid_argument.expense_without_name', field => field || '.name');
+  end if;
+  perform app.currency_exponent(code, field || '.currency');
+  select * into account from app.accounts as a where a.id = found_id;
+  written := app.write_balance(context, account.id, day, minor, code, 'person');
+  return jsonb_build_object(
+    'result', jsonb_strip_nulls(jsonb_build_object(
+      'kind', 'balance', 'status', written.status, 'id', written.id, 'name', account.name, 'date', day,
+      'amount', app.format_amount(minor, code), 'currency', code
+    )),
+    'warnings', case when account.name = any (others) or others = '{}' then '[]'
+        else jsonb_build_array(app.warning('account_new', jsonb_build_object(
+          'name', account.name, 'names', to_jsonb(others)
+        ))) end
+      || app.warn_of_gaps(account, day, null)
+  );
+end
+$$;
+comment on function app.log_balance is
+  'Stores a balance that a person says, of an account that is created if missing: {result, warnings}.';
+
+create or replace function app.log_balances(context app.context, items jsonb, is_preview boolean) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  logged jsonb;
+  results jsonb := '[]';
+  warnings jsonb := '[]';
+  item jsonb;
+  index int;
+begin
+  for item, index in
+    select i.value, i.ordinality - 1 from jsonb_array_elements(items) with ordinality as i
+    where i.value ->> 'kind' in ('balance', 'overdraft')
+  loop
+    logged := app.log_balance(context, item, format('items[%s]', index));
+    results := results || ((logged -> 'result') || jsonb_build_object('index', index) || case
+      when is_preview and logged #>> '{result,status}' = 'created'
+        then '{"status":"would_create","id":null}' else '{}' end::jsonb);
+    warnings := warnings || (logged -> 'warnings');
+  end loop;
+  return jsonb_build_object('results', results, 'warnings', warnings, 'facts', (
+    select jsonb_build_object('balances', jsonb_agg(jsonb_build_object(
+      'name', r -> 'name', 'date', r -> 'date', 'amount', r -> 'amount', 'currency', r -> 'currency'
+    )))
+    from jsonb_path_query(results, '$[0 to 3] ? (@.status != "duplicate")') as r
+    having count(*) > 0
+  ));
+end
+$$;
+comment on function app.log_balances is
+  'Stores the balances among the items of log_expenses: {results, warnings, facts?}.';

@@ -1,0 +1,151 @@
+/** Balances of accounts: from statements and from people, checked against the lines between them. */
+import { assertEquals, assertMatch } from "@std/assert";
+import { testBooks } from "../_support/book_steps.ts";
+import { type Books, type Json, openBooks } from "../_support/books.ts";
+import { importOfFile } from "../_support/import_args.ts";
+
+type Row = [date: string, name: string, amount: string, balance: string];
+
+const commit = async (books: Books, file: string, more: Json = {}): Promise<Json> => {
+  const { preview } = await books.ok("import_expenses", importOfFile(file, more));
+  return await books.call("import_expenses", preview.commit_with);
+};
+const statement = (...rows: Row[]) => `Date,Name,Amount,Balance\n${rows.map((row) => row.join(",")).join("\n")}\n`;
+const giro = (books: Books, ...rows: Row[]) =>
+  commit(books, statement(...rows), { account: "Giro", mapping: { negative_is_expense: true } });
+const say = (books: Books, amount: string, more: Json = {}) =>
+  books.ok("log_expenses", { items: [{ name: "Giro", amount, kind: "balance", ...more }] });
+const known = async (books: Books) =>
+  (await books.ok("get_context", { include: ["balances"] })).accounts
+    .map(({ account, amount, currency, on, source }: Json) => [account, amount, currency, on, source]);
+const checked = async (books: Books) => {
+  const { data, warnings } = await books.call("reconcile", { account: "Giro", mapping: { negative_is_expense: true } });
+  return [
+    data.balances.map(({ on, amount, difference }: Json) => [on, amount, ...(difference ? [difference] : [])]),
+    warnings.filter(({ code }: Json) => code === "balance_gap").map(({ message }: Json) => message),
+  ];
+};
+
+const SEPTEMBER: Row[] = [
+  ["2026-09-01", "Rent", "-800.00", "1200.00"],
+  ["2026-09-15", "Work GmbH salary", "2500.00", "3700.00"],
+  ["2026-09-30", "Rewe", "-50.25", "3649.75"],
+];
+const OCTOBER: Row[] = [
+  ["2026-10-01", "Rent", "-800.00", "2849.75"],
+  ["2026-10-04", "Rewe", "-49.75", "2800.00"],
+];
+
+testBooks("balances", { day: "2026-10-06" }, {
+  "a statement's closing balance is true for its last day, and an undo takes it back": async (books) => {
+    await giro(books, ...SEPTEMBER);
+    assertEquals(await known(books), [["Giro", "3649.75", "EUR", "2026-09-30", "statement"]]);
+    const { change_id } = await giro(books, ...OCTOBER);
+    const october = ["Giro", "2800.00", "EUR", "2026-10-04", "statement"];
+    assertEquals(await known(books), [october]);
+    // The same file again, whole or in part, changes nothing.
+    assertEquals((await giro(books, ...OCTOBER)).change_id, undefined);
+    assertEquals((await giro(books, SEPTEMBER[2]!, ...OCTOBER)).change_id, undefined);
+    assertEquals(await known(books), [october]);
+    const { reversed } = await books.ok("undo_change", { change_id });
+    assertMatch(JSON.stringify(reversed), /Balance of 2800\.00 EUR of Giro removed/);
+    assertEquals(await known(books), [["Giro", "3649.75", "EUR", "2026-09-30", "statement"]]);
+    await giro(books, ...OCTOBER);
+    assertEquals(await known(books), [october]);
+  },
+  "formats that say the day of their balance are believed": async (books) => {
+    const mt940 = ":20:1\n:25:DE123/4567890\n:28C:1\n:60F:C261001EUR100,00\n:61:261002D30,00NMSC\n:86:Kiosk\n" +
+      ":62F:C261005EUR70,00\n";
+    const { warnings } = await commit(books, mt940, { account: "Bank" });
+    assertEquals(warnings, []);
+    const ofx = "OFXHEADER:100\n\n<OFX><CREDITCARDMSGSRSV1><CCSTMTTRNRS><CCSTMTRS><CURDEF>EUR<CCACCTFROM><ACCTID>99" +
+      "</CCACCTFROM><BANKTRANLIST><STMTTRN><TRNTYPE>DEBIT<DTPOSTED>20261003<TRNAMT>-12.00<FITID>1<NAME>Kiosk" +
+      "</STMTTRN></BANKTRANLIST><LEDGERBAL><BALAMT>-12.00<DTASOF>20261004120000</LEDGERBAL></CCSTMTRS>" +
+      "</CCSTMTTRNRS></CREDITCARDMSGSRSV1></OFX>";
+    await commit(books, ofx, { account: "Card" });
+    assertEquals(await known(books), [
+      ["Bank", "70.00", "EUR", "2026-10-05", "statement"],
+      ["Card", "-12.00", "EUR", "2026-10-04", "statement"],
+    ]);
+  },
+  "balances agree to the cent with the lines between them, or reconcile and the import say by how much": async (
+    books,
+  ) => {
+    await giro(books, ...SEPTEMBER);
+    await giro(books, ...OCTOBER);
+    assertEquals(await checked(books), [[["2026-09-30", "3649.75"], ["2026-10-04", "2800.00"]], []]);
+    // Of a day that was not over, the rest comes with the next file.
+    books.goTo("2026-10-07");
+    await giro(books, ["2026-10-04", "Kiosk", "-10.00", "2790.00"], ["2026-10-05", "Taxi", "-90.00", "2700.00"]);
+    assertEquals((await checked(books))[1], []);
+    const { warnings } = await giro(books, ["2026-10-06", "Bakery", "-5.00", "2600.00"]);
+    const message = "The balance of Giro differs from its earlier balance and the statement lines between: " +
+      "2600.00 EUR on 2026-10-06 is off by -95.00 EUR. A statement may be missing.";
+    assertEquals(warnings.map(({ message }: Json) => message), [message]);
+    const [[, , , last], messages] = await checked(books);
+    assertEquals([last, messages], [["2026-10-06", "2600.00", "-95.00"], [message]]);
+    const found = await giro(books, ["2026-10-05", "Shoes", "-95.00", "2605.00"]);
+    assertEquals([found.warnings, (await checked(books))[1]], [[], []]);
+  },
+  "a person says a balance, corrects it and takes it back; a statement knows better": async (books) => {
+    const first = await say(books, "1200", { date: "2026-10-01" });
+    assertEquals(first.results.map(({ status, name, amount, date }: Json) => [status, name, amount, date]), [
+      ["created", "Giro", "1200.00", "2026-10-01"],
+    ]);
+    assertEquals([first.results[0].category, first.totals_by_currency], [undefined, {}]);
+    assertEquals((await say(books, "1200", { date: "2026-10-01" })).results[0].status, "duplicate");
+    assertEquals((await say(books, "1250", { date: "2026-10-01" })).results[0].status, "updated");
+    assertEquals(await known(books), [["Giro", "1250.00", "EUR", "2026-10-01", "person"]]);
+    const { undone, reversed } = await books.ok("undo_change");
+    assertEquals(undone.summary, "Logged balance of Giro on 2026-10-01, 1250.00 EUR");
+    assertEquals(reversed[0].what, "Balance of 1250.00 EUR of Giro: amount changed back");
+    assertEquals(await known(books), [["Giro", "1200.00", "EUR", "2026-10-01", "person"]]);
+    await say(books, "30.5", { date: "2026-10-05", kind: "overdraft" });
+    assertEquals(await known(books), [["Giro", "-30.50", "EUR", "2026-10-05", "person"]]);
+    await giro(books, ["2026-10-05", "Rent", "-800.00", "-31.50"], ["2026-10-05", "Tea", "-2.00", "-33.50"]);
+    assertEquals(await known(books), [["Giro", "-33.50", "EUR", "2026-10-05", "statement"]]);
+    await say(books, "0", { date: "today" });
+    assertEquals((await known(books))[0].slice(1, 4), ["0.00", "EUR", "2026-10-06"]);
+    await books.fails("date_out_of_range", "log_expenses", {
+      items: [{ name: "Giro", amount: "1", kind: "balance", date: "2026-10-09" }],
+    });
+  },
+  "spending stays as it was, also when a balance is said with an expense, and a preview writes nothing": async (
+    books,
+  ) => {
+    const items = [{ name: "Giro", amount: "900", kind: "balance" }, { name: "Tea", amount: "4" }];
+    const { results } = await books.ok("log_expenses", { items, dry_run: true });
+    assertEquals(results.map(({ index, status }: Json) => [index, status]), [[0, "would_create"], [1, "would_create"]]);
+    assertEquals(await known(books), []);
+    await books.ok("log_expenses", { items });
+    assertEquals((await books.ok("summarize_spending")).total.amount, "4.00");
+    assertEquals((await books.ok("list_expenses")).rows.length, 1);
+    const other = await books.call("log_expenses", { items: [{ name: "Savings", amount: "5", kind: "balance" }] });
+    assertEquals(other.warnings.map(({ code }: Json) => code), ["account_new"]);
+    assertMatch(other.warnings[0].message, /^"Savings" is a new account\. The others are "Giro"/);
+  },
+  "members from whom payments are kept know only balances that they said; nobody else's organization any": async (
+    books,
+    database,
+  ) => {
+    const [member, viewer] = [await books.join(), await books.join("viewer")];
+    const stranger = await openBooks(database, { day: "2026-10-06" });
+    await giro(books, ...SEPTEMBER);
+    assertEquals((await known(member)).length, 1);
+    assertEquals((await known(viewer)).length, 1);
+    await books.ok("update_settings", { category: { action: "make_private", name: "Health" } });
+    for (const kept of [member, viewer, stranger]) assertEquals(await known(kept), []);
+    const { warnings } = await member.call("get_context", { include: ["balances"] });
+    assertEquals(warnings.map(({ code }: Json) => code), ["balances_hidden"]);
+    assertEquals((await member.ok("reconcile", { account: "Giro" })).balances, []);
+    // What a member says neither shows nor changes what others know.
+    await say(member, "7", { date: "2026-09-30" });
+    assertEquals(await known(member), [["Giro", "7.00", "EUR", "2026-09-30", "person"]]);
+    assertEquals(await known(books), [["Giro", "3649.75", "EUR", "2026-09-30", "statement"]]);
+    await viewer.fails("forbidden_role", "log_expenses", { items: [{ name: "Giro", amount: "1", kind: "balance" }] });
+    const log = async (reader: Books) =>
+      (await reader.ok("get_context", { include: ["recent_changes"] })).recent_changes.map(({ tool }: Json) => tool);
+    assertEquals(await log(viewer), []);
+    assertEquals(await log(member), ["log_expenses"]);
+  },
+});
