@@ -32,6 +32,8 @@ DROP FUNCTION "app"."import_whole_file"(app.context, jsonb);
 
 DROP FUNCTION "app"."judge_import"(app.context, jsonb);
 
+DROP FUNCTION "app"."keep_balance"(app.import_batches);
+
 DROP FUNCTION "app"."list_subjects"(app.change_sets);
 
 DROP FUNCTION "app"."merge_expenses"(app.context, jsonb);
@@ -52,6 +54,10 @@ DROP FUNCTION "public"."approve_consent"(uuid, text, uuid, text, timestamp with 
 
 DROP FUNCTION "public"."redeem_authorization_code"(uuid, timestamp with time zone, text, text, uuid, text, text, text, text, timestamp with time zone, jsonb);
 
+CREATE TABLE "app"."balances" ("organization_id" text COLLATE pg_catalog."C" NOT NULL, "account_id" text COLLATE pg_catalog."C" NOT NULL, "true_on" date NOT NULL, "amount_minor" bigint NOT NULL, "currency" text NOT NULL, "source" text NOT NULL, "created_by" uuid NOT NULL, "version" integer NOT NULL DEFAULT 1, "deleted_at" timestamp with time zone, "recorded_seq" bigint GENERATED ALWAYS AS IDENTITY NOT NULL, CONSTRAINT "balances_amount_minor_range" CHECK (((amount_minor >= '-1000000000000000'::bigint) AND (amount_minor <= '1000000000000000'::bigint))), CONSTRAINT "balances_source_known" CHECK ((source = ANY (ARRAY['statement'::text, 'person'::text]))), "id" text COLLATE pg_catalog."C" NOT NULL DEFAULT app.new_id('bal'::text), CONSTRAINT "balances_id_format" CHECK (((id ~ '^bal_[0-9a-z]+$'::text) AND ((length(id) >= 12) AND (length(id) <= 36)))), CONSTRAINT "balances_pkey" PRIMARY KEY (id), "created_at" timestamp with time zone NOT NULL DEFAULT app.instant(), "updated_at" timestamp with time zone NOT NULL DEFAULT app.instant());
+
+ALTER TABLE "app"."balances" ENABLE ROW LEVEL SECURITY;
+
 CREATE TABLE "app"."document_files" ("document_id" text COLLATE pg_catalog."C" NOT NULL, "organization_id" text COLLATE pg_catalog."C" NOT NULL, "content" bytea NOT NULL, CONSTRAINT "document_files_pkey" PRIMARY KEY (document_id));
 
 ALTER TABLE "app"."document_files" ENABLE ROW LEVEL SECURITY;
@@ -64,9 +70,21 @@ CREATE TABLE "app"."event_subscriptions" ("id" text COLLATE pg_catalog."C" NOT N
 
 ALTER TABLE "app"."event_subscriptions" ENABLE ROW LEVEL SECURITY;
 
-CREATE TABLE "app"."events" ("organization_id" text COLLATE pg_catalog."C" NOT NULL, "user_id" uuid, "name" text NOT NULL, "about" text[] NOT NULL, CONSTRAINT "events_about_something" CHECK ((cardinality(about) > 0)), CONSTRAINT "events_name_known" CHECK ((name = ANY (ARRAY['bill.due'::text, 'bill.overdue'::text, 'price.rose'::text, 'budget.reached_80'::text, 'budget.reached_100'::text, 'import.asked'::text, 'proposal.waiting'::text, 'proposal.decided'::text, 'digest.sent'::text]))), "id" text COLLATE pg_catalog."C" NOT NULL DEFAULT app.new_id('evt'::text), CONSTRAINT "events_id_format" CHECK (((id ~ '^evt_[0-9a-z]+$'::text) AND ((length(id) >= 12) AND (length(id) <= 36)))), CONSTRAINT "events_pkey" PRIMARY KEY (id), "created_at" timestamp with time zone NOT NULL DEFAULT app.instant());
+CREATE TABLE "app"."events" ("organization_id" text COLLATE pg_catalog."C" NOT NULL, "user_id" uuid, "name" text NOT NULL, "about" text[] NOT NULL, CONSTRAINT "events_about_something" CHECK ((cardinality(about) > 0)), CONSTRAINT "events_name_known" CHECK ((name = ANY (ARRAY['bill.due'::text, 'bill.overdue'::text, 'price.rose'::text, 'budget.reached_80'::text, 'budget.reached_100'::text, 'import.asked'::text, 'proposal.waiting'::text, 'proposal.decided'::text, 'digest.sent'::text, 'document.added'::text]))), "id" text COLLATE pg_catalog."C" NOT NULL DEFAULT app.new_id('evt'::text), CONSTRAINT "events_id_format" CHECK (((id ~ '^evt_[0-9a-z]+$'::text) AND ((length(id) >= 12) AND (length(id) <= 36)))), CONSTRAINT "events_pkey" PRIMARY KEY (id), "created_at" timestamp with time zone NOT NULL DEFAULT app.instant());
 
 ALTER TABLE "app"."events" ENABLE ROW LEVEL SECURITY;
+
+CREATE TABLE "app"."inbound_addresses" ("organization_id" text COLLATE pg_catalog."C" NOT NULL, "token" text COLLATE pg_catalog."C" NOT NULL, "created_at" timestamp with time zone NOT NULL, CONSTRAINT "inbound_addresses_pkey" PRIMARY KEY (organization_id), CONSTRAINT "inbound_addresses_token_format" CHECK ((token ~ '^[0-9a-f]{20}$'::text)), CONSTRAINT "inbound_addresses_token_key" UNIQUE (token));
+
+ALTER TABLE "app"."inbound_addresses" ENABLE ROW LEVEL SECURITY;
+
+CREATE TABLE "app"."inbound_mails" ("organization_id" text COLLATE pg_catalog."C" NOT NULL, "provider_id" text NOT NULL, "state" text NOT NULL, "sender" text NOT NULL DEFAULT ''::text, "subject" text NOT NULL DEFAULT ''::text, "verdicts" jsonb NOT NULL DEFAULT '{}'::jsonb, "is_proven" boolean NOT NULL DEFAULT false, "size" integer NOT NULL DEFAULT 0, "content" bytea, "accepted_by" uuid, "attempts" integer NOT NULL DEFAULT 0, "leased_until" timestamp with time zone NOT NULL, "parts_done" integer NOT NULL DEFAULT 0, "documents" text[] NOT NULL DEFAULT '{}'::text[], "refusals" text[] NOT NULL DEFAULT '{}'::text[], "received_at" timestamp with time zone NOT NULL, CONSTRAINT "inbound_mails_accepted_by_person" CHECK (((state <> 'accepted'::text) OR (accepted_by IS NOT NULL))), CONSTRAINT "inbound_mails_organization_id_provider_id_key" UNIQUE (organization_id, provider_id), CONSTRAINT "inbound_mails_provider_id_length" CHECK (((length(provider_id) >= 1) AND (length(provider_id) <= 200))), CONSTRAINT "inbound_mails_sender_length" CHECK ((length(sender) <= 320)), CONSTRAINT "inbound_mails_size_range" CHECK (((size >= 0) AND (size <= 10485760))), CONSTRAINT "inbound_mails_state_known" CHECK ((state = ANY (ARRAY['arrived'::text, 'waiting'::text, 'accepted'::text, 'read'::text, 'failed'::text]))), CONSTRAINT "inbound_mails_subject_length" CHECK ((length(subject) <= 200)), CONSTRAINT "inbound_mails_verdicts_size" CHECK ((length((verdicts)::text) <= 1000)), "id" text COLLATE pg_catalog."C" NOT NULL DEFAULT app.new_id('mail'::text), CONSTRAINT "inbound_mails_id_format" CHECK (((id ~ '^mail_[0-9a-z]+$'::text) AND ((length(id) >= 12) AND (length(id) <= 36)))), CONSTRAINT "inbound_mails_pkey" PRIMARY KEY (id));
+
+ALTER TABLE "app"."inbound_mails" ENABLE ROW LEVEL SECURITY;
+
+CREATE TABLE "app"."inbound_senders" ("organization_id" text COLLATE pg_catalog."C" NOT NULL, "address" text COLLATE pg_catalog."C" NOT NULL, "is_accepted" boolean NOT NULL, "is_proven" boolean NOT NULL, "decided_by" uuid NOT NULL, "decided_at" timestamp with time zone NOT NULL, CONSTRAINT "inbound_senders_address_length" CHECK (((length(address) >= 3) AND (length(address) <= 320))), CONSTRAINT "inbound_senders_pkey" PRIMARY KEY (organization_id, address));
+
+ALTER TABLE "app"."inbound_senders" ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE "app"."payments" SET (autovacuum_analyze_scale_factor=0.02);
 
@@ -84,9 +102,36 @@ ALTER TABLE "oauth"."grants" ADD COLUMN "access" text NOT NULL DEFAULT 'write'::
 
 ALTER TABLE "oauth"."grants" ADD COLUMN "may_subscribe" boolean NOT NULL DEFAULT true;
 
+ALTER TABLE "app"."payee_rules" ALTER COLUMN "category_id" DROP NOT NULL;
+
 CREATE TYPE "app"."document_match" AS ("expense_id" text, "occurrence_id" text, "due_on" date, "day" date, "name" text, "amount_minor" bigint, "currency" text, "tier" integer, "gap" integer);
 
+ALTER TYPE "app"."expense_filter" ADD ATTRIBUTE "has_document" boolean CASCADE;
+
 ALTER TYPE "app"."payment_sum" ADD ATTRIBUTE "untaxed_refunds" bigint CASCADE;
+
+CREATE OR REPLACE FUNCTION app.accept_mail(user_id uuid, mail app.inbound_mails, at timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  -- An address in From that is a member's stays theirs to prove: only this mail is accepted.
+  if not app.is_members_address(mail.organization_id, mail.sender) and mail.sender <> '' then
+    insert into app.inbound_senders as s (organization_id, address, is_accepted, is_proven, decided_by, decided_at)
+    values (mail.organization_id, mail.sender, true, mail.is_proven, user_id, at)
+    on conflict on constraint inbound_senders_pkey do update
+      set is_accepted = true, is_proven = excluded.is_proven, decided_by = excluded.decided_by,
+        decided_at = excluded.decided_at;
+  end if;
+  update app.inbound_mails as m
+  set state = 'accepted', accepted_by = user_id, attempts = 0, leased_until = at
+  where m.organization_id = mail.organization_id and m.state = 'waiting' and (
+    m.id = mail.id
+    or app.find_mail_reader(m.organization_id, m.sender, m.is_proven, at) = user_id and m.sender = mail.sender
+  );
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION app.add_bill(context app.context, arguments jsonb)
  RETURNS jsonb
@@ -563,6 +608,28 @@ CREATE OR REPLACE FUNCTION app.bill_state(status text, earliest_due date, next_d
  IMMUTABLE
 RETURN CASE WHEN (status = 'ended'::text) THEN 'paid'::text WHEN (earliest_due < today) THEN 'overdue'::text WHEN ((status <> 'active'::text) AND (COALESCE(next_due, 'infinity'::date) > (today + lead_days)) AND (NOT is_awaited)) THEN NULL::text WHEN ((next_due <= (today + lead_days)) AND is_amount_known) THEN 'due'::text WHEN ((next_due <= (today + lead_days)) OR is_awaited) THEN 'amount_missing'::text WHEN ((next_due IS NULL) OR (is_settled AND (next_due > (today + GREATEST(within_days, 7))))) THEN 'paid'::text WHEN is_amount_known THEN 'upcoming'::text ELSE 'amount_missing'::text END;
 
+CREATE OR REPLACE FUNCTION app.block_mail(user_id uuid, mail app.inbound_mails, at timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  is_members constant boolean := app.is_members_address(mail.organization_id, mail.sender);
+begin
+  if not is_members and mail.sender <> '' then
+    insert into app.inbound_senders as s (organization_id, address, is_accepted, is_proven, decided_by, decided_at)
+    values (mail.organization_id, mail.sender, false, false, user_id, at)
+    on conflict on constraint inbound_senders_pkey do update
+      set is_accepted = false, is_proven = false, decided_by = excluded.decided_by, decided_at = excluded.decided_at;
+  end if;
+  -- The rows stay for a second delivery, without what the mail says.
+  update app.inbound_mails as m
+  set state = 'read', content = null, sender = '', subject = '', verdicts = '{}'
+  where m.organization_id = mail.organization_id and m.state = 'waiting'
+    and (m.id = mail.id or m.sender = mail.sender and not is_members);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.books_begin(earlier app.period)
  RETURNS date
  LANGUAGE plpgsql
@@ -814,21 +881,34 @@ begin
     if coalesce(app.payee_words(wanted), '') = '' then
       perform app.fail('invalid_argument.rule_without_payee', field => field || '.payee');
     end if;
-    if category is null then
+    if (rule ->> 'no_bill')::boolean then
+      if not identity.sees_everything() then
+        perform app.fail('forbidden_role.no_bill', app.list_who_may('books:private'), field || '.no_bill');
+      end if;
+      insert into app.payee_rules as r (organization_id, payee)
+      select context.organization_id, wanted
+      where not exists (
+        select from app.payee_rules as r
+        where r.organization_id = context.organization_id and r.words = app.payee_words(wanted)
+          and r.category_id is null and r.deleted_at is null
+      );
+    elsif category is null then
       update app.payee_rules as r set deleted_at = context.at
       where r.organization_id = context.organization_id and r.words = app.payee_words(wanted)
         and r.deleted_at is null;
       if not found then
         perform app.fail('not_found.payee_rule', jsonb_build_object('payee', wanted), field || '.payee');
       end if;
-    else
+    end if;
+    if category is not null then
       found_id := app.find_category(context, category, field || '.category');
       if found_id is null then
         perform app.fail_without_category(category, field || '.category');
       end if;
       -- Keep one rule for these words, preferably one that already has this category.
       select r.id into kept_id from app.payee_rules as r
-      where r.organization_id = context.organization_id and r.words = app.payee_words(wanted) and r.deleted_at is null
+      where r.organization_id = context.organization_id and r.words = app.payee_words(wanted)
+        and r.category_id is not null and r.deleted_at is null
       order by r.category_id = found_id desc, r.created_at, r.id
       limit 1;
       if kept_id is null then
@@ -837,12 +917,12 @@ begin
       end if;
       update app.payee_rules as r set deleted_at = context.at
       where r.organization_id = context.organization_id and r.words = app.payee_words(wanted)
-        and r.deleted_at is null and r.id <> kept_id;
+        and r.deleted_at is null and r.category_id is not null and r.id <> kept_id;
       update app.payee_rules as r set payee = wanted, category_id = found_id
       where r.id = kept_id and (r.payee, r.category_id) is distinct from (wanted, found_id);
     end if;
     changed := changed || jsonb_strip_nulls(jsonb_build_object(
-      'payee', wanted, 'category', category,
+      'payee', wanted, 'category', category, 'no_bill', nullif((rule ->> 'no_bill')::boolean, false),
       'about', case when category is not null then array[found_id] end
     ));
   end loop;
@@ -1476,6 +1556,7 @@ declare
   counted jsonb;
   lines int[];
   written jsonb;
+  warnings jsonb;
   answer jsonb;
 begin
   perform app.lock_import_bills(batch);
@@ -1493,6 +1574,7 @@ begin
   written := app.publish_rows(context, batch, lines);
 
   perform app.link_import_rows(context, batch);
+  warnings := app.warn_of_drafts(context, written) || app.warn_of_recurring_charges(context, batch);
   -- Lock the books last, so that other writers wait only briefly. Rows written so far are new or were locked one by
   -- one.
   perform app.lock_books_last(context.organization_id);
@@ -1500,7 +1582,7 @@ begin
     perform app.fail('expectation_mismatch.books_changed', field => 'import_id');
   end if;
   perform app.remember_layout(context, batch);
-  perform app.keep_balance(batch);
+  perform app.keep_balance(context, batch);
 
   answer := jsonb_build_object(
     'data', jsonb_build_object(
@@ -1509,7 +1591,11 @@ begin
       'skipped', coalesce((counted #>> '{outcomes,known}')::int, 0), 'totals', counted -> 'totals',
       'not_written', nullif((counted -> 'outcomes') - array['new', 'known', 'linked', 'pays'], '{}')
     ) || (counted -> 'effects'),
-    'warnings', app.warn_of_drafts(context, written)
+    'warnings', warnings || coalesce((
+      select app.warn_of_gaps(a, (batch.read #>> '{balances,closing_on}')::date, null)
+      from app.accounts as a
+      where a.id = batch.account_id and batch.read #> '{balances,closing_on}' is not null
+    ), '[]')
   );
   if cardinality(lines) > 0 or exists (
     select from app.change_items as i where i.change_id = current_setting('app.change_id', true)
@@ -1647,7 +1733,12 @@ begin
   if app.is_closed(context.organization_id, payment.paid_on) then
     return;
   end if;
-  if payment.is_estimate and cardinality(payment_ids) = 1 and payment.currency = line_currency then
+  if payment.currency = line_currency and payment.amount_minor = line_minor and not payment.is_estimate then
+    return;
+  end if;
+  -- The payment of a bill shares its record with all other dates, so only this date is corrected.
+  if (payment.is_estimate or starts_with(payment.expense_id, 'bill_')) and cardinality(payment_ids) = 1
+    and payment.currency = line_currency then
     select * into bill from app.expenses as e where e.id = payment.expense_id for no key update;
     select * into occurrence from app.expense_occurrences as o where o.id = payment.occurrence_id;
     if occurrence.paid_minor = payment.amount_minor then
@@ -1890,6 +1981,112 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.describe_accounts(context app.context)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'account', a.name, 'kind', a.kind, 'amount', app.format_amount(b.amount_minor, b.currency),
+      'currency', b.currency, 'on', b.true_on, 'source', b.source
+    ) order by lower(a.name), b.currency), '[]')
+    from app.accounts as a
+    cross join lateral (
+      select distinct on (r.currency) r.* from app.read_balances(a.id) as r order by r.currency, r.true_on desc
+    ) as b
+    where a.organization_id = context.organization_id
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.describe_balance_rows(account_id text, first date, last date)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  max_listed constant int := 24;
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+      'on', b.true_on, 'amount', app.format_amount(b.amount_minor, b.currency), 'currency', b.currency,
+      'source', b.source, 'difference', app.format_amount(nullif(b.difference, 0), b.currency)
+    )) order by b.true_on, b.currency), '[]')
+    from (
+      select * from app.read_balances(account_id) as r
+      where r.true_on >= coalesce(first, r.true_on) and r.true_on <= coalesce(last, r.true_on)
+      limit max_listed
+    ) as b
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.describe_bill_history(context app.context, bill app.expenses)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  exponent constant int := app.currency_exponent(bill.currency, 'currency');
+  payments jsonb;
+  pending_since date;
+  price_changes jsonb;
+begin
+  select jsonb_agg(jsonb_build_object(
+    'id', p.id, 'paid_on', p.paid_on, 'due_on', p.due_on, 'amount', app.format_minor(p.amount_minor, c.exponent),
+    'currency', p.currency,
+    'base_amount', app.format_amount(p.base_minor, p.base_currency), 'source', p.source, 'is_estimate',
+    nullif(p.is_estimate, false), 'amount_from', p.amount_from, 'note', p.note,
+    'has_document', nullif(exists (
+      select from app.documents as d where d.occurrence_id = p.occurrence_id and d.deleted_at is null
+    ), false)
+  ) order by p.paid_on desc, p.recorded_seq desc),
+    min(p.paid_on) filter (where not p.is_final and p.base_minor is not null)
+  into payments, pending_since
+  from (
+    select p.*, o.due_on, case when o.amount_source = 'provider' then (
+      select app.provider_name(l)
+      from app.provider_statements as s
+      join app.provider_links as l on l.id = s.link_id
+      where s.occurrence_id = o.id and s.organization_id = o.organization_id and s.status = 'applied'
+      order by s.fetched_at desc
+      limit 1
+    ) end as amount_from
+    from app.payments as p
+    left join app.expense_occurrences as o on o.id = p.occurrence_id
+    where p.expense_id = bill.id and p.deleted_at is null
+    order by p.paid_on desc, p.recorded_seq desc
+    limit 12
+  ) as p
+  join app.currencies as c on c.code = p.currency;
+  -- Only a fixed price can change; other amounts vary anyway. One date's own price isn't a price change.
+  if bill.amount_mode = 'fixed' then
+    select jsonb_agg(jsonb_build_object(
+      'due_on', o.due_on, 'old', app.format_minor(o.old_minor, exponent), 'new',
+      app.format_minor(o.expected_minor, exponent),
+      'change_percent', round((o.expected_minor - o.old_minor) * 100.0 / o.old_minor, 1)
+    ) order by o.due_on desc) into price_changes
+    from (
+      select o.due_on, o.expected_minor, lag(o.expected_minor) over (order by o.scheduled_on) as old_minor
+      from app.expense_occurrences as o
+      where o.expense_id = bill.id and o.amount_source = 'rule' and o.currency = bill.currency
+    ) as o
+    where o.expected_minor <> o.old_minor;
+  end if;
+  return jsonb_build_object(
+    'payments', coalesce(payments, '[]'),
+    'warnings', app.warn_of_pending(pending_since is not null, context.base_currency, pending_since),
+    'price_changes', coalesce(price_changes, '[]'),
+    'next_dates', app.next_due_dates(context, bill, 6)
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.describe_bills(context app.context, bill_ids text[], within_days integer DEFAULT NULL::integer, due app.bill_position[] DEFAULT NULL::app.bill_position[])
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -1958,6 +2155,7 @@ begin
       'snoozed_until', case when u.snoozed_until > context.today then u.snoozed_until end,
       'overdue', coalesce(overdue.dates, '[]'),
       'awaiting_amount', to_jsonb(awaited.dates),
+      'has_document', nullif(app.has_date_document(b.id, coalesce(overdue.earliest_due, u.due_on)), false),
       'overdue_count', case when overdue.dates_count > max_overdue_shown then overdue.dates_count end,
       'status', as_of.status,
       'paused_until', case when as_of.status = 'paused' then b.paused_until end,
@@ -2068,9 +2266,9 @@ begin
     'added_on', (document.created_at at time zone context.timezone)::date,
     'added_by', app.member_name(document.added_by),
     'state', case when document.expense_id is not null then 'filed' when matches <> '{}' then 'question'
-      when document.facts ? 'payee' then 'new' else 'unread' end,
+      when document.facts ?| array['payee', 'gross', 'payable'] then 'new' else 'unread' end,
     'read', document.facts - '{format,questions,taxes,period,net,payee_tax_id,customer_number}'::text[],
-    'doubts', nullif(document.facts -> 'questions', '[]'),
+    'doubts', app.open_doubts(document),
     'filed', (
       select jsonb_build_object('id', e.id, 'name', e.name, 'due_on', (
         select o.due_on from app.expense_occurrences as o where o.id = document.occurrence_id
@@ -2293,7 +2491,7 @@ declare
     'status', 'paused_until', 'anchor_on', 'frequency', 'every', 'month_days', 'weekend_rule', 'ends_on', 'ends_after',
     'trial_ends_on', 'renews_on', 'notice_days', 'autopay', 'payee', 'category_id', 'is_private', 'tags', 'note', 'url',
     'per', 'starts_on', 'carries_over', 'opening_minor', 'direction', 'tax_minor', 'tax_percent', 'reimbursement',
-    'reimbursed_by', 'reimbursed_on', 'share_bp', 'payer_id', 'sharing', 'from_id', 'to_id', 'assignee_id',
+    'reimbursed_by', 'reimbursed_on', 'share_bp', 'payer_id', 'sharing', 'from_id', 'to_id', 'assignee_id', 'true_on',
     'reminder_enabled', 'remind_days_before', 'remind_again', 'snoozed_until'
   ];
   -- Added and deleted records leave out default values.
@@ -2304,7 +2502,8 @@ declare
     'id', 'organization_id', 'created_at', 'recorded_seq', 'kind', 'source', 'expense_id', 'occurrence_id', 'split_id',
     'scheduled_on', 'amount_source', 'closed_at', 'tracked_from', 'earlier_minor', 'price_from', 'charged_currency',
     'deleted_at', 'archived_at',
-    'created_by', 'recorded_by', 'external_id', 'added_by', 'declined', 'facts', 'hash', 'payee_key', 'size', 'type'
+    'created_by', 'recorded_by', 'external_id', 'added_by', 'declined', 'facts', 'hash', 'payee_key', 'size', 'type',
+    'account_id'
   ];
 begin
   return (
@@ -2440,6 +2639,25 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.describe_new_documents(recipient identity.profiles, member identity.memberships, after timestamp with time zone, until timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET role TO 'authenticated'
+AS $function$
+begin
+  return (
+    select jsonb_build_object('came', count(*), 'waiting', count(*) filter (where d.expense_id is null))
+    from app.documents as d
+    where d.organization_id = member.organization_id and d.deleted_at is null
+      and d.created_at > after and d.created_at <= until
+      and (member.role = 'owner' or member.mails = 'all' or d.added_by = recipient.user_id)
+    having count(*) > 0
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.describe_page(batch app.import_batches, page jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -2503,7 +2721,11 @@ begin
       ) end,
       'tax', app.format_minor(p.tax_minor, c.exponent), 'tax_percent', trim_scale(p.tax_percent),
       'reimbursement', p.reimbursement, 'reimbursed_by', p.reimbursed_by, 'reimbursed_on', p.reimbursed_on,
-      'split_id', app.shown_split_id(p), 'base_amount', app.format_minor(p.base_minor, base.exponent),
+      'split_id', app.shown_split_id(p), 'has_document', nullif(exists (
+        select from app.documents as d
+        where d.expense_id = p.expense_id and d.organization_id = p.organization_id and d.deleted_at is null
+          and d.occurrence_id is not distinct from p.occurrence_id
+      ), false), 'base_amount', app.format_minor(p.base_minor, base.exponent),
       'is_estimate', nullif(p.is_estimate, false),
       -- Blank where several people could have paid and nobody was named.
       'paid_by', case when p.paid_by <> context.actor_id then app.member_name(p.paid_by)
@@ -2555,6 +2777,11 @@ begin
     when table_name = 'payee_rules' then jsonb_build_object('kind', 'payee_rule', 'name', latest -> 'payee')
     when table_name = 'settlements' then jsonb_build_object(
       'kind', 'settlement', 'currency', latest -> 'currency',
+      'amount', app.format_amount((latest ->> 'amount_minor')::numeric, latest ->> 'currency')
+    )
+    when table_name = 'balances' then jsonb_build_object(
+      'kind', 'balance', 'currency', latest -> 'currency',
+      'name', (select a.name from app.accounts as a where a.id = latest ->> 'account_id'),
       'amount', app.format_amount((latest ->> 'amount_minor')::numeric, latest ->> 'currency')
     )
     when table_name = 'documents' then jsonb_build_object('kind', 'document', 'name', latest -> 'name')
@@ -2939,6 +3166,22 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.emit_document()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  insert into app.events (organization_id, name, about)
+  select new.organization_id, 'document.added', array[new.id]
+  where exists (
+    select from oauth.grants as g where g.organization_id = new.organization_id and g.revoked_at is null
+  );
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.emit_import()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3161,7 +3404,7 @@ begin
         'created_at', r.created_at, 'updated_at', r.updated_at
       )
       from app.payee_rules as r
-      join app.categories as category on category.id = r.category_id
+      left join app.categories as category on category.id = r.category_id
       where r.organization_id = organization and r.deleted_at is null and (last_id is null or r.id > last_id)
       order by r.id
       limit at_most;
@@ -3244,6 +3487,59 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.export_payments(after jsonb, from_on date, to_on date, at_most integer)
+ RETURNS TABLE(key jsonb, shown jsonb)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+begin
+  return query
+  select jsonb_build_array(p.paid_on, p.recorded_seq), jsonb_build_object(
+    'id', p.id,
+    'kind', case when p.direction = 'refund' then 'refund' when starts_with(p.expense_id, 'bill_') then 'bill_payment'
+      else 'one_off' end,
+    'date', p.paid_on, 'name', e.name, 'payee', e.payee, 'category', category.name, 'category_id', p.category_id,
+    'tags', e.tags, 'note', case when starts_with(p.expense_id, 'bill_') then p.note else e.note end, 'url', e.url,
+    'amount', app.format_minor(d.sign * p.amount_minor, c.exponent),
+    'tax', app.format_minor(d.sign * p.tax_minor, c.exponent), 'tax_percent', trim_scale(p.tax_percent)::text,
+    'net', app.format_minor(d.sign * (p.amount_minor - p.tax_minor), c.exponent), 'currency', p.currency
+  ) || jsonb_build_object(
+    'charged_amount', app.format_minor(d.sign * p.charged_minor, charged.exponent),
+    'charged_currency', p.charged_currency,
+    'base_amount', app.format_minor(d.sign * p.base_minor, base.exponent), 'base_currency', p.base_currency,
+    'fx_rate', trim_scale(p.fx_rate)::text, 'fx_rate_on', p.fx_rate_on, 'fx_source', p.fx_source,
+    'is_final', p.is_final, 'is_estimate', p.is_estimate,
+    'reimbursement', p.reimbursement, 'reimbursed_by', p.reimbursed_by, 'reimbursed_on', p.reimbursed_on,
+    'split_id', app.shown_split_id(p), 'document_ids', array(
+      select d.id from app.documents as d
+      where d.expense_id = p.expense_id and d.organization_id = p.organization_id and d.deleted_at is null
+        and d.occurrence_id is not distinct from p.occurrence_id
+      order by d.recorded_seq
+    ),
+    'expense_id', case when not starts_with(p.expense_id, 'bill_') then p.expense_id end,
+    'bill_id', case when starts_with(p.expense_id, 'bill_') then p.expense_id end,
+    'occurrence_id', p.occurrence_id, 'paid_by', person.email,
+    'shared', app.describe_shares(p.id), 'source', p.source, 'version', p.version,
+    'created_at', p.created_at, 'updated_at', p.updated_at
+  )
+  from app.payments as p
+  join app.currencies as c on c.code = p.currency
+  join app.currencies as base on base.code = p.base_currency
+  cross join lateral (select case p.direction when 'out' then 1 else -1 end) as d (sign)
+  left join app.currencies as charged on charged.code = p.charged_currency
+  left join app.expenses as e on e.id = p.expense_id
+  left join app.categories as category on category.id = p.category_id
+  left join identity.profiles as person on person.user_id = p.paid_by
+  where p.organization_id = (select identity.current_organization_id()) and p.deleted_at is null
+    and (from_on is null or p.paid_on >= from_on) and (to_on is null or p.paid_on <= to_on)
+    and (after is null or (p.paid_on, p.recorded_seq) > ((after ->> 0)::date, (after ->> 1)::bigint))
+  order by p.paid_on, p.recorded_seq
+  limit at_most;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.export_statements(part text, after jsonb, at_most integer)
  RETURNS TABLE(key jsonb, shown jsonb)
  LANGUAGE plpgsql
@@ -3265,6 +3561,18 @@ begin
       from app.accounts as a
       where a.organization_id = organization and (last_id is null or a.id > last_id) and app.sees_account(a)
       order by a.id
+      limit at_most;
+    when 'balances' then return query
+      select to_jsonb(b.id), jsonb_build_object(
+        'id', b.id, 'account_id', b.account_id, 'account', a.name, 'true_on', b.true_on,
+        'amount', app.format_minor(b.amount_minor, c.exponent), 'currency', b.currency, 'source', b.source,
+        'version', b.version, 'created_at', b.created_at, 'updated_at', b.updated_at
+      )
+      from app.balances as b
+      join app.accounts as a on a.id = b.account_id
+      join app.currencies as c on c.code = b.currency
+      where b.organization_id = organization and b.deleted_at is null and (last_id is null or b.id > last_id)
+      order by b.id
       limit at_most;
     when 'statement_lines' then return query
       select jsonb_build_array(l.booked_on, l.id), jsonb_build_object(
@@ -4076,6 +4384,50 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.find_mail_reader(organization_id text, sender text, is_proven boolean, at timestamp with time zone)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  member uuid;
+  known app.inbound_senders;
+  reader uuid;
+begin
+  select m.user_id into member
+  from identity.memberships as m
+  join identity.profiles as p on p.user_id = m.user_id
+  where m.organization_id = find_mail_reader.organization_id and lower(p.email) = sender;
+  if found then
+    -- Anybody can write a member's address into From.
+    reader := case when is_proven then member end;
+  else
+    select * into known from app.inbound_senders as s
+    where s.organization_id = find_mail_reader.organization_id and s.address = sender and s.is_accepted
+      and (find_mail_reader.is_proven or not s.is_proven);
+    reader := known.decided_by;
+  end if;
+  return case when identity.member_may(organization_id, reader, 'books:write')
+    and identity.is_active(reader, at) then reader end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.find_mail_to_read(at timestamp with time zone)
+ RETURNS SETOF text
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return query
+    select m.id
+    from app.inbound_mails as m
+    where m.state in ('arrived', 'accepted') and m.leased_until <= at
+      and identity.organization_has_feature(m.organization_id, 'ai:connector', at);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.find_member(context app.context, wanted text, field text)
  RETURNS uuid
  LANGUAGE plpgsql
@@ -4537,6 +4889,55 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.find_payments(filter app.expense_filter)
+ RETURNS TABLE(payment_id text, recorded_seq bigint, paid_on date, currency text, direction text, amount_minor bigint, base_minor bigint, fx_rate_on date, fx_source text, is_final boolean, charged_minor bigint, charged_currency text, sort_minor bigint, paid_by uuid, recorded_by uuid, tax_minor bigint, tax_percent numeric, reimbursement text, reimbursed_by text, reimbursed_on date, split_id text, expense_id text, name text, payee text, category_id text, tags text[], note text, url text, version integer)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT p.id,
+     p.recorded_seq,
+     p.paid_on,
+     p.currency,
+     p.direction,
+     p.amount_minor,
+     p.base_minor,
+     p.fx_rate_on,
+     p.fx_source,
+     p.is_final,
+     p.charged_minor,
+     p.charged_currency,
+     p.sort_minor,
+     p.paid_by,
+     p.recorded_by,
+     p.tax_minor,
+     p.tax_percent,
+     p.reimbursement,
+     p.reimbursed_by,
+     p.reimbursed_on,
+     p.split_id,
+     p.expense_id,
+     e.name,
+     e.payee,
+     p.category_id,
+     e.tags,
+         CASE
+             WHEN starts_with(p.expense_id, 'bill_'::text) THEN p.note
+             ELSE e.note
+         END AS note,
+     e.url,
+         CASE
+             WHEN starts_with(p.expense_id, 'bill_'::text) THEN p.version
+             ELSE ((e.version + p.version) - 1)
+         END AS "case"
+    FROM (app.payments p
+      LEFT JOIN app.expenses e ON ((e.id = p.expense_id)))
+   WHERE ((p.deleted_at IS NULL) AND (((find_payments.filter).from_on IS NULL) OR (p.paid_on >= (find_payments.filter).from_on)) AND (((find_payments.filter).to_on IS NULL) OR (p.paid_on <= (find_payments.filter).to_on)) AND (((find_payments.filter).currency IS NULL) OR (p.currency = (find_payments.filter).currency)) AND (((find_payments.filter).kind IS NULL) OR ((find_payments.filter).kind = app.kind_of_payment(p.direction, p.expense_id))) AND (((find_payments.filter).reimbursement IS NULL) OR (COALESCE(p.reimbursement, 'none'::text) = (find_payments.filter).reimbursement)) AND (((find_payments.filter).member_id IS NULL) OR (p.paid_by = (find_payments.filter).member_id)) AND (((find_payments.filter).recorded_by IS NULL) OR (p.recorded_by = (find_payments.filter).recorded_by)) AND (((find_payments.filter).borne_by IS NULL) OR ((p.sharing IS NULL) AND (p.paid_by = (find_payments.filter).borne_by)) OR (EXISTS ( SELECT
+            FROM app.payment_shares s
+           WHERE ((s.payment_id = p.id) AND (s.member_id = (find_payments.filter).borne_by) AND (s.minor <> 0))))) AND (((find_payments.filter).has_document IS NULL) OR ((find_payments.filter).has_document = (EXISTS ( SELECT
+            FROM app.documents d
+           WHERE ((d.expense_id = p.expense_id) AND (d.organization_id = p.organization_id) AND (d.deleted_at IS NULL) AND (NOT (d.occurrence_id IS DISTINCT FROM p.occurrence_id))))))) AND app.is_amount_within(find_payments.filter, p.amount_minor, p.currency, p.base_minor, p.base_currency) AND app.matches_filter(find_payments.filter, p.category_id, e.tags, e.match_key, e.name, e.payee, e.note, p.note));
+END;
+
 CREATE OR REPLACE FUNCTION app.find_payments_for(context app.context, document app.documents, words text[])
  RETURNS SETOF app.document_match
  LANGUAGE plpgsql
@@ -4586,7 +4987,7 @@ CREATE OR REPLACE FUNCTION app.find_price_rises(context app.context, since date)
  STABLE
 BEGIN ATOMIC
  SELECT p.from_on,
-     jsonb_build_object('bill_id', p.id, 'name', p.name, 'old', app.format_minor((p.old_minor)::numeric, (c.exponent)::integer), 'new', app.format_minor((p.new_minor)::numeric, (c.exponent)::integer), 'currency', p.currency, 'change_percent', app.change_percent((p.old_minor)::numeric, (p.new_minor)::numeric), 'since', p.from_on, 'upcoming',
+     jsonb_build_object('bill_id', p.id, 'name', p.name, 'old', app.format_minor((p.old_minor)::numeric, (c.exponent)::integer), 'new', app.format_minor((p.new_minor)::numeric, (c.exponent)::integer), 'currency', p.currency, 'change_percent', app.change_percent((p.old_minor)::numeric, (p.new_minor)::numeric), 'since', p.from_on, 'more_a_year', app.format_minor(round(((((p.new_minor - p.old_minor) * 12))::numeric * p.times)), (c.exponent)::integer), 'upcoming',
          CASE
              WHEN (p.from_on > (find_price_rises.context).today) THEN true
              ELSE NULL::boolean
@@ -4596,7 +4997,8 @@ BEGIN ATOMIC
              b.currency,
              r.old_minor,
              r.new_minor,
-             r.from_on
+             r.from_on,
+             app.times_a_month(b.frequency, (b.every)::integer, cardinality(b.month_days)) AS times
             FROM ((app.expenses b
               CROSS JOIN LATERAL ( SELECT o_1.due_on,
                      o_1.scheduled_on,
@@ -4677,6 +5079,124 @@ begin
   return found_ids;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION app.find_recurring_charges(context app.context, since date)
+ RETURNS TABLE(rank date, finding jsonb)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET jit TO 'off'
+AS $function$
+declare
+  -- Two yearly charges lie within it, also when the second is a month old.
+  kept_days constant int := 420;
+begin
+  return query
+    with paid as materialized (
+      select p.id, p.amount_minor, p.currency, p.paid_on, p.recorded_seq, e.name, e.category_id,
+        coalesce(e.payee, e.name) as text
+      from app.payments as p
+      cross join lateral (
+        select x.name, x.payee, x.category_id from app.expenses as x where x.id = p.expense_id offset 0
+      ) as e
+      where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
+        and p.occurrence_id is null and p.split_id is null
+        and p.paid_on between context.today - kept_days and context.today
+    ), spelled as materialized (
+      select t.text, app.descriptor_words(t.text) as words, app.payee_words(t.text) || ' ' as plain
+      from (select distinct p.text from paid as p) as t
+    ), named as materialized (
+      select s.*, array_to_string(s.words, ' ') collate "C" as key
+      from spelled as s
+      where s.words <> '{}' and not exists (
+        select from app.payee_rules as r
+        where r.organization_id = context.organization_id and r.category_id is null and r.deleted_at is null
+          and starts_with(s.plain, r.words || ' ')
+      )
+    ), charges as materialized (
+      -- Charges of one amount and day, such as those of two tickets, are one step of a rhythm.
+      select distinct on (n.key, p.currency, p.amount_minor, p.paid_on) p.*, n.key
+      from paid as p
+      join named as n on n.text = p.text
+      order by n.key, p.currency, p.amount_minor, p.paid_on, p.recorded_seq
+    ), steps as materialized (
+      -- Each charge belongs to the stream of its payee and amount, and to the stream of its payee (amount 0).
+      select c.*, c.amount_minor as stream, app.find_rhythm(c.paid_on - lag(c.paid_on) over near) as rhythm
+      from charges as c
+      window near as (partition by c.key, c.currency, c.amount_minor order by c.paid_on)
+      union all
+      select c.*, 0, app.find_rhythm(c.paid_on - lag(c.paid_on) over near)
+      from charges as c
+      window near as (partition by c.key, c.currency order by c.paid_on, c.recorded_seq)
+    ), placed as materialized (
+      select s.*, row_number() over latest as place, first_value(s.rhythm) over latest as last_rhythm
+      from steps as s
+      window latest as (partition by s.key, s.currency, s.stream order by s.paid_on desc, s.recorded_seq desc)
+    ), runs as materialized (
+      -- The first charge of a run has another gap before it, or none.
+      select p.*, split_part(p.last_rhythm, '/', 1) as frequency, split_part(p.last_rhythm, '/', 2)::int as every,
+        count(*) over stream as count,
+        min(p.place) filter (where p.rhythm is distinct from p.last_rhythm) over stream as length
+      from placed as p
+      where p.last_rhythm is not null
+      window stream as (partition by p.key, p.currency, p.stream)
+    ), found as materialized (
+      select r.key, r.currency, r.stream, r.frequency, r.every, r.length, string_to_array(r.key, ' ') as words,
+        min(r.paid_on) as first_on, max(r.paid_on) as last_on, min(r.amount_minor) as least,
+        max(r.amount_minor) as most, array_agg(r.id order by r.place) as ids,
+        (array_agg(r.amount_minor order by r.place))[1] as minor, (array_agg(r.name order by r.place))[1] as name,
+        (array_agg(r.category_id order by r.place))[1] as category_id,
+        mode() within group (order by extract(day from r.paid_on)::int) as day
+      from runs as r
+      where r.place <= r.length and r.length >= case r.frequency when 'yearly' then 2 when 'weekly' then 4 else 3 end
+        -- Shopping also returns: amounts that differ need a payee who charges in this rhythm alone.
+        and (r.stream > 0 or r.length = r.count and r.frequency <> 'weekly')
+      group by r.key, r.currency, r.stream, r.frequency, r.every, r.length
+      having max(r.paid_on) >= greatest(since, context.today - 10
+          - r.every * case r.frequency when 'weekly' then 7 when 'monthly' then 31 else 366 end)
+        and (r.stream > 0
+          or max(r.amount_minor) <= min(r.amount_minor) * case r.frequency when 'yearly' then 1.25 else 3 end)
+    ), bills as materialized (
+      select b.amount_mode, b.amount_minor, b.currency, b.frequency, b.every, app.descriptor_words(t.text) as words
+      from app.expenses as b
+      cross join lateral (values (b.name), (b.payee)) as t (text)
+      where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
+        and b.status in ('active', 'paused') and t.text is not null
+    )
+    select f.last_on, jsonb_build_object(
+      'name', f.name, 'amount', app.format_amount(f.minor, f.currency), 'currency', f.currency,
+      'lowest', case when f.least < f.most then app.format_amount(f.least, f.currency) end,
+      'highest', case when f.least < f.most then app.format_amount(f.most, f.currency) end,
+      'frequency', f.frequency, 'every', f.every, 'charges', f.length, 'first_on', f.first_on, 'last_on', f.last_on,
+      'next_on', case f.frequency
+        when 'weekly' then f.last_on + 7 * f.every
+        when 'yearly' then (f.last_on + interval '1 year')::date
+        else (date_trunc('month', f.last_on) + make_interval(months => f.every))::date - 1
+          + least(f.day, extract(day from date_trunc('month', f.last_on)
+            + make_interval(months => f.every + 1, days => -1))::int)
+      end,
+      'category', (select c.name from app.categories as c where c.id = f.category_id),
+      'ids', array(select app.shown_id(i) from unnest(f.ids[:12]) as i)
+    )
+    from found as f
+    where not (f.stream = 0 and exists (
+        select from found as o where o.key = f.key and o.currency = f.currency and o.stream > 0
+    ))
+      and not exists (
+        select from bills as b
+        where app.compare_names(b.words, f.words) >= 2
+            and (f.stream = 0 or b.amount_mode <> 'fixed' or app.same_amount(b.amount_minor, f.minor, 30))
+          or b.amount_minor = f.minor and b.currency = f.currency and b.frequency = f.frequency
+            and b.every = f.every
+      );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.find_rhythm(gap integer)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+RETURN CASE WHEN ((gap >= 6) AND (gap <= 8)) THEN 'weekly/1'::text WHEN ((gap >= 13) AND (gap <= 15)) THEN 'weekly/2'::text WHEN ((gap >= 26) AND (gap <= 35)) THEN 'monthly/1'::text WHEN ((gap >= 57) AND (gap <= 66)) THEN 'monthly/2'::text WHEN ((gap >= 86) AND (gap <= 97)) THEN 'monthly/3'::text WHEN ((gap >= 176) AND (gap <= 189)) THEN 'monthly/6'::text WHEN ((gap >= 356) AND (gap <= 374)) THEN 'yearly/1'::text ELSE NULL::text END;
 
 CREATE OR REPLACE FUNCTION app.find_same_payment(draft jsonb)
  RETURNS text
@@ -4805,6 +5325,43 @@ begin
   order by o.id is distinct from kept.occurrence_id, o.status <> 'open', o.due_on
   limit 1;
   return occurrence;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.find_stopped_charges(context app.context)
+ RETURNS TABLE(rank date, finding jsonb)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  -- A charge may be booked some days late.
+  late_days constant int := 10;
+begin
+  return query
+    select o.due_on, jsonb_build_object(
+      'bill_id', b.id, 'name', b.name, 'due_on', o.due_on, 'account', a.name, 'statements_to', a.through
+    )
+    from (
+      select d.expense_id, min(d.due_on) as due_on from app.passed_occurrences(context) as d group by d.expense_id
+    ) as o
+    join app.expenses as b on b.id = o.expense_id
+    cross join lateral (
+      select l.account_id
+      from app.payments as p
+      join app.statement_links as k on k.payment_id = p.id
+      join app.statement_lines as l on l.id = k.line_id
+      where p.expense_id = b.id and p.deleted_at is null
+      order by p.paid_on desc limit 1
+    ) as last_line
+    cross join lateral (
+      select c.name, greatest((c.balance ->> 'to')::date, (
+        select max(l.booked_on) from app.statement_lines as l where l.account_id = c.id
+      )) as through
+      from app.accounts as c
+      where c.id = last_line.account_id
+    ) as a
+    where a.through >= o.due_on + late_days;
 end
 $function$;
 
@@ -4943,6 +5500,111 @@ exception when sqlstate 'EX003' then
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.get_context(context app.context, arguments jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  included constant jsonb := coalesce(
+    arguments -> 'include', case when arguments ? 'changes' then '[]' else '["categories", "settings"]' end::jsonb
+  );
+  organization identity.organizations;
+  counting_plan text;
+  plans_enabled constant boolean := billing.plans_enabled();
+  is_trial boolean;
+  snapshot_on constant date := app.rates_snapshot((context.at at time zone 'utc')::date);
+  data jsonb;
+begin
+  select * into strict organization from identity.organizations as o where o.id = context.organization_id;
+  counting_plan := identity.effective_plan(organization, context.at);
+  is_trial := plans_enabled and context.at < organization.trial_ends_at
+    and (organization.plan, organization.plan_status) <> ('team', 'active');
+  data := jsonb_build_object(
+    'user', jsonb_build_object(
+      'id', context.actor_id, 'email', app.member_name(context.actor_id),
+      'client', app.plain_words(context.client_name, 60)
+    ),
+    'role', context.role, 'read_only', case when not identity.may('books:write') then true end,
+    'plan', jsonb_build_object(
+      'name', case when is_trial or not plans_enabled then 'team' else organization.plan end,
+      'status', case when is_trial and organization.plan_status = 'canceled' or not plans_enabled then 'active'
+        else organization.plan_status end,
+      'trial_ends_on', case when is_trial then (organization.trial_ends_at at time zone context.timezone)::date end
+    ),
+    'features', (
+      select coalesce(jsonb_agg(f.feature order by f.feature), '[]')
+      from billing.plan_features as f
+      where f.plan = counting_plan
+    ),
+    'fx_as_of', coalesce(snapshot_on, (select max(f.rate_on) from app.fx_rates as f))
+  );
+  data := data || jsonb_strip_nulls(jsonb_build_object('proposals', app.list_open_proposals(context)));
+  if included ? 'categories' then
+    data := data || jsonb_build_object('categories', (
+      select coalesce(jsonb_agg(
+        jsonb_build_object('id', c.id, 'name', c.name)
+          || case when c.is_private then '{"private":true}' else '{}' end::jsonb
+        order by lower(c.name), c.is_private
+      ), '[]')
+      from app.categories as c
+      where c.archived_at is null
+    ));
+  end if;
+  if included ? 'payees' then
+    data := data || jsonb_build_object('payees', app.list_payees(), 'payee_rules', app.list_payee_rules());
+  end if;
+  if included ? 'settings' then
+    data := data || jsonb_build_object('settings', app.read_settings(context));
+  end if;
+  if included ? 'recent_changes' or arguments ? 'changes' then
+    data := data || app.list_changes(
+      context,
+      jsonb_strip_nulls(jsonb_build_object('limit', arguments -> 'changes_limit'))
+        || coalesce(arguments -> 'changes', '{}')
+    );
+  end if;
+  if included ? 'provider_links' then
+    data := data || jsonb_build_object('provider_links', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', l.id, 'bill_id', l.expense_id, 'name', e.name, 'provider', app.provider_name(l), 'account',
+        l.account_label, 'status', app.link_status(l, context.at),
+        'last_success_period', to_char(l.last_success_period, 'YYYY-MM')
+      ) order by e.name, l.id), '[]')
+      from app.provider_links as l
+      join app.expenses as e on e.id = l.expense_id
+      where l.status <> 'revoked' and e.deleted_at is null
+    ));
+  end if;
+  if included ? 'budgets' then
+    data := data || jsonb_build_object('budgets', app.describe_budgets(context, context.today, null));
+  end if;
+  if included ? 'balances' then
+    data := data || app.describe_balances() || jsonb_build_object('accounts', app.describe_accounts(context));
+  end if;
+  if included ? 'members' then
+    data := data || jsonb_build_object('members', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', m.user_id, 'email', app.member_name(m.user_id), 'role', m.role
+      ) order by m.created_at, m.user_id), '[]')
+      from identity.memberships as m
+    ));
+  end if;
+  return jsonb_build_object('data', data, 'warnings', app.plan_warnings(context) || case
+    when included ? 'balances' and not identity.sees_everything()
+      and exists (
+        select from app.accounts as a where a.organization_id = context.organization_id and app.sees_account(a)
+      )
+      then jsonb_build_array(app.warning('balances_hidden')) else '[]' end::jsonb || case
+    when snapshot_on is null then '[]'
+    else jsonb_build_array(
+      app.warning('rate_snapshot', jsonb_build_object('into', context.base_currency, 'of', snapshot_on))
+    )
+  end::jsonb);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.group_pairs(pairs app.match_pair[])
  RETURNS TABLE(label integer, members app.match_pair[])
  LANGUAGE plpgsql
@@ -4991,6 +5653,27 @@ begin
   );
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION app.has_date_document(bill_id text, day date)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return exists (
+    select from app.documents as d
+    join app.expense_occurrences as o on o.id = d.occurrence_id
+    where d.expense_id = bill_id and d.deleted_at is null and o.due_on = day
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.has_mail_to_read(at timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN (EXISTS (SELECT FROM app.find_mail_to_read(has_mail_to_read.at) find_mail_to_read(find_mail_to_read)));
 
 CREATE OR REPLACE FUNCTION app.has_room_for(subscription_id text, grant_id text, at timestamp with time zone)
  RETURNS boolean
@@ -5162,6 +5845,21 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.is_members_address(organization_id text, address text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return exists (
+    select from identity.memberships as m
+    join identity.profiles as p on p.user_id = m.user_id
+    where m.organization_id = is_members_address.organization_id and lower(p.email) = address
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.is_money_back(name text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -5203,6 +5901,21 @@ declare
   text constant text := app.fold_text(name);
 begin
   return text ~ accounts and text !~ costs;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.is_plain(filter app.expense_filter)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return filter.tags = '{}' and num_nonnulls(
+    filter.words, filter.payee, filter.member_id, filter.borne_by, filter.recorded_by, filter.min_minor,
+    filter.max_minor,
+    filter.reimbursement, filter.has_document
+  ) = 0;
 end
 $function$;
 
@@ -5254,6 +5967,46 @@ begin
     select from pg_catalog.pg_proc as p
     where p.oid = to_regprocedure(format('app.%I(app.context, jsonb)', tool)) and p.provolatile = 's'
   );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.judge_connection(user_id uuid, bill_id text, at timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  bill app.expenses;
+  organization identity.organizations;
+  described jsonb;
+  refusal jsonb;
+begin
+  select e.* into bill from app.expenses as e where e.id = bill_id and e.kind = 'bill' and e.deleted_at is null;
+  select o.* into organization
+  from identity.organizations as o
+  join identity.memberships as m on m.organization_id = o.id and m.user_id = judge_connection.user_id
+  where o.id = bill.organization_id and app.member_sees(bill, m);
+  -- Bills of other people look like bills that do not exist.
+  if organization.id is null then
+    return '{"outcome":"unknown_bill"}';
+  end if;
+  refusal := identity.refuse_deleting(organization.id, user_id, at);
+  if refusal is not null then
+    return refusal;
+  end if;
+  described := jsonb_build_object(
+    'bill', bill.name, 'organization', organization.name, 'organization_id', organization.id,
+    'owner_email', (select p.email from identity.profiles as p where p.user_id = organization.owner_id),
+    'state', identity.describe_state(organization.id, user_id, at)
+  );
+  return described || jsonb_build_object('outcome', case
+    when organization.owner_id <> user_id then 'not_owner'
+    when bill.status not in ('active', 'paused') then 'ended'
+    when bill.amount_mode <> 'variable' then 'not_variable'
+    when not identity.organization_has_feature(organization.id, 'bills:variable', at) then 'feature_not_in_plan'
+    else 'open'
+  end);
 end
 $function$;
 
@@ -5314,6 +6067,40 @@ begin
       )
     )::text, 'UTF8')), 'hex')
   );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.keep_balance(context app.context, batch app.import_batches)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  said constant jsonb := batch.read -> 'balances';
+  home constant text := coalesce(
+    said ->> 'currency', batch.read ->> 'default_currency', app.account_currency(context, batch.account_id),
+    context.base_currency
+  );
+  minor constant numeric := (
+    select trunc((said ->> 'closing')::numeric * 10::numeric ^ c.exponent) from app.currencies as c where c.code = home
+  );
+begin
+  update app.accounts as a
+  set balance = said || jsonb_build_object(
+    'from', file.first_day, 'to', file.last_day, 'change_id', current_setting('app.change_id', true)
+  )
+  from (
+    select min(r.item ->> 'date') as first_day, max(r.item ->> 'date') as last_day
+    from app.import_rows as r
+    where r.import_id = batch.id
+  ) as file
+  where a.id = batch.account_id and said ? 'closing' and (a.balance is null or a.balance ->> 'to' <= file.last_day);
+  if batch.account_id is not null and said ? 'closing_on' and abs(minor) <= 1000000000000000
+    and (said ->> 'closing_on')::date <= context.today + 1 then
+    perform app.write_balance(
+      context, batch.account_id, (said ->> 'closing_on')::date, minor::bigint, home, 'statement'
+    );
+  end if;
 end
 $function$;
 
@@ -5563,6 +6350,7 @@ declare
   due_within constant date := context.today + within_days;
   until constant date :=
     coalesce(due_within, date_trunc('month', context.today) + interval '1 month' - interval '1 day');
+  has_document constant boolean := filter ->> 'has_document';
   into_currency constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
   default_lead_days constant int := app.default_lead_days(context);
   page_size constant int := coalesce((arguments ->> 'limit')::int, 25);
@@ -5666,6 +6454,7 @@ begin
     cross join lateral app.this_month(b.id, b.autopay, b.next_due, o.earliest_due, context.today) as this_month
     where (wanted_status is null or b.shown_status = wanted_status or o.earliest_due is not null)
       and (due_within is null or coalesce(o.earliest_due, 'infinity') <= due_within)
+      and (has_document is null or has_document = app.has_date_document(b.id, o.earliest_due))
       and (wanted_state is null or wanted_state = app.bill_state(
         b.shown_status, o.earliest_due, o.next_due, o.is_amount_known, context.today, b.lead_days,
         this_month.is_settled,
@@ -5744,7 +6533,7 @@ begin
       'due', app.describe_sum(context, page.due_sums, page.estimated_sums, into_currency)
         || jsonb_build_object('until', until)
     -- A total of only the due bills would be mistaken for all bills.
-    ) || case when num_nonnulls(within_days, wanted_state) > 0 then '{}' else jsonb_build_object(
+    ) || case when num_nonnulls(within_days, wanted_state, has_document) > 0 then '{}' else jsonb_build_object(
       'monthly', app.describe_sum(context, page.monthly_sums, page.vague_monthly_sums, into_currency),
       'yearly', app.describe_sum(context, page.yearly_sums, page.vague_yearly_sums, into_currency)
     ) end
@@ -6248,6 +7037,39 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.list_own_subjects(change app.change_sets)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  return array(
+    select i.row_id from app.change_items as i
+    where i.change_id = change.id and i.organization_id = identity.current_organization_id()
+      and i.table_name = 'balances'
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.list_payee_rules()
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+      'payee', r.payee, 'category', c.name, 'no_bill', case when r.category_id is null then true end
+    )) order by r.words, c.name), '[]')
+    from app.payee_rules as r
+    left join app.categories as c on c.id = r.category_id
+    where r.deleted_at is null
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.list_plain_payments(filter app.expense_filter, key jsonb, page_size integer)
  RETURNS text[]
  LANGUAGE plpgsql
@@ -6388,6 +7210,78 @@ exception when lock_not_available then
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.log_balance(context app.context, item jsonb, field text)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  code constant text := coalesce(item ->> 'currency', context.base_currency);
+  others constant text[] := array(
+    select a.name from app.accounts as a where a.organization_id = context.organization_id and app.sees_account(a)
+    order by lower(a.name) limit 20
+  );
+  day constant date := app.parse_paid_on(context, coalesce(item ->> 'date', 'today'), field || '.date');
+  -- An empty account has a balance too.
+  minor constant bigint := case when item ->> 'amount' ~ '^0+(\.0+)?$' then 0
+    else app.parse_amount(item ->> 'amount', code, field || '.amount') end
+    * case item ->> 'kind' when 'overdraft' then -1 else 1 end;
+  found_id constant text := app.find_account(context, left(item ->> 'name', 60), '{}');
+  account app.accounts;
+  written record;
+begin
+  if app.clean_text(item ->> 'name') is null then
+    perform app.fail('invalid_argument.expense_without_name', field => field || '.name');
+  end if;
+  perform app.currency_exponent(code, field || '.currency');
+  select * into account from app.accounts as a where a.id = found_id;
+  written := app.write_balance(context, account.id, day, minor, code, 'person');
+  return jsonb_build_object(
+    'result', jsonb_strip_nulls(jsonb_build_object(
+      'kind', 'balance', 'status', written.status, 'id', written.id, 'name', account.name, 'date', day,
+      'amount', app.format_amount(minor, code), 'currency', code
+    )),
+    'warnings', case when account.name = any (others) or others = '{}' then '[]'
+        else jsonb_build_array(app.warning('account_new', jsonb_build_object(
+          'name', account.name, 'names', to_jsonb(others)
+        ))) end
+      || app.warn_of_gaps(account, day, null)
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.log_balances(context app.context, items jsonb, is_preview boolean)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  logged jsonb;
+  results jsonb := '[]';
+  warnings jsonb := '[]';
+  item jsonb;
+  index int;
+begin
+  for item, index in
+    select i.value, i.ordinality - 1 from jsonb_array_elements(items) with ordinality as i
+    where i.value ->> 'kind' in ('balance', 'overdraft')
+  loop
+    logged := app.log_balance(context, item, format('items[%s]', index));
+    results := results || ((logged -> 'result') || jsonb_build_object('index', index) || case
+      when is_preview and logged #>> '{result,status}' = 'created'
+        then '{"status":"would_create","id":null}' else '{}' end::jsonb);
+    warnings := warnings || (logged -> 'warnings');
+  end loop;
+  return jsonb_build_object('results', results, 'warnings', warnings, 'facts', (
+    select jsonb_build_object('balances', jsonb_agg(jsonb_build_object(
+      'name', r -> 'name', 'date', r -> 'date', 'amount', r -> 'amount', 'currency', r -> 'currency'
+    )))
+    from jsonb_path_query(results, '$[0 to 3] ? (@.status != "duplicate")') as r
+    having count(*) > 0
+  ));
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.log_expenses(context app.context, arguments jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -6409,6 +7303,7 @@ declare
   bill jsonb;
   written jsonb;
   totals jsonb;
+  balances jsonb;
 begin
   perform app.refresh_passed_bills(context);
   -- Compare with the books before the call: two equal items in one call are two expenses. An external id is unique,
@@ -6454,15 +7349,21 @@ begin
     cross join lateral app.draft_parts(d.value) as part
   ), 'assistant');
   totals := app.total_drafts(written);
+  balances := app.log_balances(context, arguments -> 'items', coalesce((arguments ->> 'dry_run')::boolean, false));
   return jsonb_build_object(
     'data', jsonb_build_object(
-      'results', app.describe_drafts(context, to_jsonb(drafts), coalesce((arguments ->> 'dry_run')::boolean, false)),
+      'results', (
+        select jsonb_agg(r.value order by (r.value ->> 'index')::int)
+        from jsonb_array_elements((balances -> 'results') || coalesce(app.describe_drafts(
+          context, to_jsonb(drafts), coalesce((arguments ->> 'dry_run')::boolean, false)
+        ), '[]')) as r
+      ),
       'totals_by_currency', totals
     ),
     'warnings',
     app.warn_of_drafts(context, to_jsonb(drafts))
       || app.warn_of_resemblance(context, to_jsonb(drafts), is_duplicate_allowed)
-      || app.warn_of_refunds(context, to_jsonb(drafts))
+      || app.warn_of_refunds(context, to_jsonb(drafts)) || (balances -> 'warnings')
       || app.warn_of_budgets(context, written) || app.warn_of_reimbursed(array(
         select part ->> 'id' from jsonb_array_elements(written) as d cross join lateral app.draft_parts(d.value) as part
       )),
@@ -6475,7 +7376,7 @@ begin
         from jsonb_array_elements(jsonb_path_query_array(written, '$[0 to 3]')) as d
       ),
       'totals_by_currency', totals
-    )
+    ) || coalesce(balances -> 'facts', '{}')
   );
 end
 $function$;
@@ -6893,6 +7794,144 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.measure_change(change_id text)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  -- Changing who pays or shares puts the whole amount at stake.
+  passing_on constant text[] := array['paid_by', 'payer_id', 'sharing', 'from_id', 'to_id'];
+  -- A change of payee, due date, autopay, counted period or reimbursement puts the whole amount at stake, though the
+  -- amount stays the same.
+  terms constant text[] := array[
+    'autopay', 'status', 'payee', 'amount_mode', 'paid_on', 'frequency', 'every', 'anchor_on', 'month_days',
+    'weekend_rule', 'ends_on', 'ends_after',
+    'reimbursement', 'reimbursed_by'
+  ];
+begin
+  return (
+    with net as (
+      select i.table_name, i.row_id, (array_agg(i.before order by i.position))[1] as before,
+        (array_agg(i.after order by i.position desc))[1] as after
+      from app.change_items as i
+      where i.change_id = measure_change.change_id
+      group by i.table_name, i.row_id
+    ), seen as (
+      select n.table_name, n.row_id,
+        case when coalesce(n.before ->> 'deleted_at', n.before ->> 'archived_at') is null then n.before end as was,
+        case when coalesce(n.after ->> 'deleted_at', n.after ->> 'archived_at') is null then n.after end as becomes,
+        case when starts_with(coalesce(n.after, n.before) ->> 'expense_id', 'exp_')
+        then coalesce(n.after, n.before) ->> 'expense_id' else n.row_id end as thing,
+        exists (select from unnest(passing_on) as key where n.before -> key is distinct from n.after -> key)
+          as is_passed_on,
+        exists (select from unnest(terms) as key where n.before -> key is distinct from n.after -> key) as is_restated
+      from net as n
+      where n.before is distinct from n.after
+    ), moved as (
+      -- The value of a row is its amount with its direction, and a missing row is worth nothing. If the currency
+      -- changes, both values count.
+      select m.currency, sum(m.minor) as minor
+      from seen as s
+      left join lateral app.usual_amount(s.row_id, null, s.was ->> 'currency') as usual_before
+        on s.is_restated and s.table_name = 'expenses'
+      left join lateral app.usual_amount(s.row_id, null, s.becomes ->> 'currency') as usual_after
+        on s.is_restated and s.table_name = 'expenses'
+      cross join lateral (
+        select coalesce(b.currency, a.currency) as currency, case
+          when s.was is null or s.becomes is null then abs(coalesce(a.minor, b.minor))
+          when s.is_passed_on then abs(coalesce(a.minor, 0)) + abs(coalesce(b.minor, 0))
+          when s.is_restated then greatest(abs(a.minor), abs(b.minor), abs(a.minor - b.minor))
+          else abs(coalesce(a.minor, 0) - coalesce(b.minor, 0)) end as minor
+        from app.worth_of(s.was, usual_before.minor) as b
+        full join app.worth_of(s.becomes, usual_after.minor) as a on a.currency = b.currency
+      ) as m
+      where s.table_name in ('payments', 'expenses', 'settlements')
+      group by m.currency
+    ), taxed as (
+      -- Tax can be claimed back, so it counts too.
+      select s.becomes ->> 'currency' as currency,
+        abs(coalesce((s.becomes ->> 'tax_minor')::numeric, 0) - coalesce((s.was ->> 'tax_minor')::numeric, 0)) as minor
+      from seen as s
+      where s.table_name = 'payments' and s.was is not null and s.becomes is not null
+    ), priced as (
+      -- On an autopay bill, an amount set for a date is paid without a person. Amounts derived from the bill's own
+      -- amount count there.
+      select s.becomes ->> 'currency' as currency,
+        abs((s.becomes ->> 'expected_minor')::numeric - coalesce((s.was ->> 'expected_minor')::numeric, 0)) as minor,
+        exists (select from app.expenses as e where e.id = s.becomes ->> 'expense_id' and e.autopay) as is_automatic
+      from seen as s
+      where s.table_name = 'expense_occurrences' and s.becomes ->> 'status' = 'open'
+        and s.becomes ->> 'amount_source' = 'override'
+        and s.becomes -> 'expected_minor' is distinct from s.was -> 'expected_minor'
+      union all
+      -- Skipping a date, or undoing that, puts its amount at stake.
+      select k.kept ->> 'currency', (k.kept ->> 'expected_minor')::numeric, false
+      from seen as s
+      cross join lateral (select coalesce(s.becomes, s.was) as kept) as k
+      where s.table_name = 'expense_occurrences'
+        and coalesce(s.was ->> 'status', 'open') is distinct from coalesce(s.becomes ->> 'status', 'open')
+        and 'skipped' in (s.was ->> 'status', s.becomes ->> 'status')
+    ), things as (
+      select s.thing, bool_or(s.was is not null) as was_there, bool_or(s.becomes is not null) as is_there,
+        bool_or(s.table_name in ('settings', 'categories', 'budgets', 'payee_rules')) as is_setting,
+        -- Automatic payments that start or change.
+        bool_or((s.becomes ->> 'autopay')::boolean and (
+          (s.was ->> 'autopay')::boolean is not true
+          or s.becomes ->> 'status' = 'active' and (
+            s.is_restated
+            or (s.was -> 'amount_minor', s.was -> 'currency')
+              is distinct from (s.becomes -> 'amount_minor', s.becomes -> 'currency')
+          )
+        )) as is_automated
+      from seen as s
+      group by s.thing
+      having bool_or(s.was is not null or s.becomes is not null)
+    ), acts as (
+      select case when t.is_setting then 'update_settings' else case split_part(t.thing, '_', 1)
+        when 'exp' then case when t.is_there then case when t.was_there then 'update_expenses' else 'log_expenses' end
+          end
+        when 'bill' then case when t.is_there then case when t.was_there then 'update_bill' else 'add_bill' end end
+        -- A bill counts as one record with its payments.
+        when 'pay' then case when t.is_there then 'mark_bill_paid' end
+        when 'set' then case when t.is_there then 'settle_up' end
+        when 'bal' then case when t.is_there then 'log_expenses' end
+        end end as act
+      from things as t
+      union all
+      select 'delete_records' from things as t where not t.is_there
+      union all
+      select 'mark_bill_paid' from things as t where t.is_automated
+      union all
+      select 'mark_bill_paid' from priced as p where p.is_automatic
+    )
+    select jsonb_build_object(
+      'records', (select count(*) from things),
+      'acts', (
+        select coalesce(jsonb_object_agg(a.act, a.things), '{}')
+        from (select a.act, count(*) as things from acts as a where a.act is not null group by a.act) as a
+      ),
+      'sums', (
+        select coalesce(jsonb_object_agg(a.currency, a.minor), '{}')
+        from (
+          select m.currency, sum(m.minor) as minor
+          from (
+            select * from moved
+            union all
+            select p.currency, p.minor from priced as p
+            union all
+            select t.currency, t.minor from taxed as t
+          ) as m
+          where m.minor <> 0
+          group by m.currency
+        ) as a
+      )
+    )
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.merge_expenses(context app.context, args jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -7133,6 +8172,44 @@ begin
     );
   end if;
   return occurrence;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.open_doubts(document app.documents)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  -- A document names this many; with more, nobody knows the others.
+  most_named constant int := 3;
+  known text[];
+begin
+  if not document.facts -> 'questions' @> '[{"code": "several_ibans"}]' then
+    return nullif(document.facts -> 'questions', '[]');
+  end if;
+  known := array(
+    select i.iban
+    from app.documents as d
+    cross join lateral (
+      select d.facts ->> 'iban' as iban
+      union all
+      select jsonb_array_elements_text(q -> 'params' -> 'ibans')
+      from jsonb_array_elements(d.facts -> 'questions') as q
+      where q ->> 'code' = 'several_ibans'
+    ) as i
+    where d.organization_id = document.organization_id and d.deleted_at is null and d.expense_id is not null
+      and d.recorded_seq < document.recorded_seq and d.payee_key = document.payee_key and i.iban is not null
+  );
+  return (
+    select jsonb_agg(q order by place)
+    from jsonb_array_elements(document.facts -> 'questions') with ordinality as w (q, place)
+    where q ->> 'code' <> 'several_ibans' or jsonb_array_length(q -> 'params' -> 'ibans') > most_named
+      or exists (
+        select from jsonb_array_elements_text(q -> 'params' -> 'ibans') as i (iban) where i.iban <> all (known)
+      )
+  );
 end
 $function$;
 
@@ -7390,6 +8467,7 @@ begin
   filter.payee := lower(app.clean_text(arguments ->> 'payee'));
   filter.kind := arguments ->> 'kind';
   filter.reimbursement := arguments ->> 'reimbursement';
+  filter.has_document := arguments ->> 'has_document';
   filter.currency := arguments ->> 'currency';
   filter.amount_currency := coalesce(filter.currency, context.base_currency);
   base_exponent := app.currency_exponent(filter.amount_currency, 'currency');
@@ -7473,6 +8551,60 @@ begin
   return draft || case when item ? 'split' then jsonb_build_object('parts', app.parse_split(
     context, item -> 'split', draft, field || '.split', create_missing_categories
   )) else '{}' end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.parse_expense_items(context app.context, items jsonb, create_missing_categories boolean)
+ RETURNS jsonb[]
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  drafts jsonb[] := '{}';
+  invalid jsonb := '[]';
+  item jsonb;
+  index int;
+  problem text;
+begin
+  for item, index in
+    select i.value, i.ordinality - 1 from jsonb_array_elements(items) with ordinality as i
+    where not i.value ? 'kind'
+  loop
+    begin
+      drafts := drafts || (
+        app.parse_expense_item(context, item, format('items[%s]', index), create_missing_categories)
+          || jsonb_build_object('place', index)
+      );
+    exception when sqlstate 'EX001' then
+      get stacked diagnostics problem = pg_exception_detail;
+      invalid := invalid || jsonb_build_object(
+        'index', index, 'status', 'invalid', 'name', item ->> 'name', 'error', problem::jsonb
+      );
+    end;
+  end loop;
+  if invalid <> '[]' then
+    perform app.fail_items(invalid, jsonb_array_length(items));
+  end if;
+  return drafts;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.parse_mail(mail jsonb, content text)
+ RETURNS app.inbound_mails
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+declare
+  parsed app.inbound_mails;
+begin
+  parsed.content := decode(parse_mail.content, 'base64');
+  parsed.size := octet_length(parsed.content);
+  parsed.sender := lower(mail ->> 'sender');
+  parsed.subject := mail ->> 'subject';
+  parsed.verdicts := mail -> 'verdicts';
+  parsed.is_proven := (mail ->> 'is_proven')::boolean;
+  return parsed;
 end
 $function$;
 
@@ -7648,6 +8780,36 @@ begin
   set tax_minor = (draft ->> 'tax_minor')::bigint, tax_percent = (draft ->> 'tax_percent')::numeric
   where p.id = payment.id and draft ? 'tax_minor' and p.currency = draft ->> 'currency';
   return payment.id;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.place_mail(mail app.inbound_mails, at timestamp with time zone)
+ RETURNS app.inbound_mails
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  most_waiting constant int := 50;
+  reader constant uuid := app.find_mail_reader(mail.organization_id, mail.sender, mail.is_proven, at);
+  is_full constant boolean := mail.size > app.room_for_mail(mail.organization_id, at);
+begin
+  if exists (
+    select from app.inbound_senders as s
+    where s.organization_id = mail.organization_id and s.address = mail.sender and not s.is_accepted
+  ) or reader is null and (is_full or most_waiting <= (
+    select count(*) from app.inbound_mails as m where m.organization_id = mail.organization_id and m.state = 'waiting'
+  )) then
+    -- Strangers cannot fill the list with what nobody kept.
+    return null;
+  end if;
+  mail.accepted_by := reader;
+  mail.state := case when reader is null then 'waiting' when is_full then 'failed' else 'accepted' end;
+  if mail.state = 'failed' then
+    mail.content := null;
+    mail.refusals := '{document_quota}';
+  end if;
+  return mail;
 end
 $function$;
 
@@ -8001,6 +9163,50 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.read_balances(account_id text)
+ RETURNS TABLE(true_on date, currency text, amount_minor bigint, source text, difference bigint)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return query
+    with stated as (
+      -- A statement knows better than a person.
+      select distinct on (b.currency, b.true_on) b.currency, b.true_on, b.amount_minor, b.source, b.updated_at
+      from app.balances as b
+      where b.account_id = read_balances.account_id and b.deleted_at is null
+      order by b.currency, b.true_on, b.source = 'statement' desc, b.recorded_seq desc
+    ), steps as (
+      select s.*, lag(s.true_on) over w as since, lag(s.amount_minor) over w as before,
+        lag(s.updated_at) over w as before_at, lag(s.source) over w as before_source
+      from stated as s
+      window w as (partition by s.currency order by s.true_on)
+    )
+    select s.true_on, s.currency, s.amount_minor, s.source, case
+      -- Without every line, nothing adds up.
+      when s.before is null or not identity.sees_everything() then null
+      when s.amount_minor - s.before in (moved.booked, moved.booked + moved.reverted) then 0
+      else s.amount_minor - s.before - moved.booked end
+    from steps as s
+    cross join lateral (
+      select coalesce(sum(v.minor) filter (where v.kind <> 'reverted'), 0)::bigint as booked,
+        coalesce(sum(v.minor) filter (where v.kind = 'reverted'), 0)::bigint as reverted
+      from (
+        select l.kind, case l.direction when 'out' then -l.amount_minor else l.amount_minor end as minor
+        from app.statement_lines as l
+        where l.account_id = read_balances.account_id and l.currency = s.currency
+          and l.kind not in ('pending', 'declined', 'balance', 'split')
+          and l.booked_on between s.since and s.true_on
+          -- A file made during a day lacks the day's later lines, which the next one has.
+          and (l.booked_on > s.since or s.before_source = 'statement' and l.created_at > s.before_at)
+          and (l.booked_on < s.true_on or s.source = 'person' or l.created_at <= s.updated_at)
+      ) as v
+    ) as moved
+    order by s.true_on desc, s.currency;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.read_budgets(context app.context, day date, category_ids text[] DEFAULT NULL::text[])
  RETURNS SETOF app.budget_state
  LANGUAGE plpgsql
@@ -8116,7 +9322,7 @@ begin
       select array_agg(e.shown order by e.place) as rows, (array_agg(e.key order by e.place desc))[1] as last_key
       into page
       from app.export_bills(after #>> '{}', rows_at_once) with ordinality as e (key, shown, place);
-    when part in ('accounts', 'statement_lines', 'provider_links', 'provider_statements') then
+    when part in ('accounts', 'balances', 'statement_lines', 'provider_links', 'provider_statements') then
       select array_agg(e.shown order by e.place) as rows, (array_agg(e.key order by e.place desc))[1] as last_key
       into page
       from app.export_statements(part, after, rows_at_once) with ordinality as e (key, shown, place);
@@ -8304,6 +9510,15 @@ begin
     where not exists (
       select from app.payments as p where p.id = any (l.ids) and l.currency in (p.currency, p.charged_currency)
     ) and l.ids is not null
+  ), undocumented as materialized (
+    select p.id
+    from app.payments as p
+    where p.id in (select unnest(l.ids) from lines as l union all select o.id from loose as o)
+      and not exists (
+        select from app.documents as d
+        where d.expense_id = p.expense_id and d.organization_id = p.organization_id and d.deleted_at is null
+          and d.occurrence_id is not distinct from p.occurrence_id
+      )
   )
   select
     (
@@ -8320,13 +9535,15 @@ begin
         'id', app.shown_id(b.id), 'date', b.paid_on, 'name', e.name, 'amount',
         app.format_amount(b.minor, b.in_currency),
         'currency', b.in_currency, 'is_refund', case b.direction when 'refund' then true end,
-        'paid_by', case when b.paid_by is distinct from context.actor_id then app.member_name(b.paid_by) end
+        'paid_by', case when b.paid_by is distinct from context.actor_id then app.member_name(b.paid_by) end,
+        'has_document', nullif(b.id not in (select u.id from undocumented as u), false)
       ) order by b.paid_on, b.recorded_seq)
       from (select * from loose as p order by p.paid_on, p.recorded_seq limit most) as b
       cross join lateral (select e.name from app.expenses as e where e.id = b.expense_id offset 0) as e
     ) as books_only,
     (select count(*) from loose) as books_count,
     (select count(*) from lines as l where l.ids is not null) as linked_count,
+    (select count(*) from undocumented) as undocumented_count,
     (
       select jsonb_agg(jsonb_build_object('currency', l.currency, 'minor',
         case l.direction when 'out' then l.amount_minor else -l.amount_minor end))
@@ -8346,7 +9563,9 @@ begin
     'books_only', coalesce(found.books_only, '[]'),
     -- The balance includes records that the person may not see.
     'balance', case when identity.sees_everything() then account.balance - 'change_id' end,
+    'balances', app.describe_balance_rows(account.id, first_day, last_day),
     'bank_only_count', found.bank_count, 'books_only_count', found.books_count, 'linked_count', found.linked_count,
+    'without_document_count', found.undocumented_count,
     'totals', jsonb_build_object(
       'bank', app.sum_by_currency(bank), 'books', app.sum_by_currency(books),
       'difference', app.sum_by_currency(bank || app.negate_amounts(books))
@@ -8360,7 +9579,7 @@ begin
       or least(last_day, context.today) > last_line + quiet_days
     then jsonb_build_array(app.warning('no_statement', jsonb_build_object(
       'account', account.name, 'first', first_line, 'last', last_line
-    ))) else '[]' end);
+    ))) else '[]' end || app.warn_of_gaps(account, first_day, last_day));
 end
 $function$;
 
@@ -8576,6 +9795,35 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.remove_rows(table_name text, ids text[])
+ RETURNS text[]
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  removed text[];
+begin
+  case table_name
+    when 'categories' then
+      with archived as (
+        update app.categories as c set archived_at = app.instant()
+        where c.id = any (ids)
+          and not exists (select from app.expenses as e where e.category_id = c.id and e.deleted_at is null)
+        returning c.id
+      )
+      select array_agg(a.id) into removed from archived as a;
+      return coalesce(removed, '{}');
+    when 'expense_occurrences' then
+      delete from app.expense_occurrences as o
+      where o.id = any (ids) and not exists (select from app.payments as p where p.occurrence_id = o.id);
+      update app.expense_occurrences as o set status = 'open', closed_at = null where o.id = any (ids);
+    else
+      execute format('update app.%I as t set deleted_at = app.instant() where t.id = any ($1)', table_name) using ids;
+  end case;
+  return ids;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.remove_transfers(context app.context, batch app.import_batches)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -8744,6 +9992,66 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.review_bills(context app.context, arguments jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  horizon_days constant int := coalesce((arguments ->> 'horizon_days')::int, 45);
+  since constant date := context.today - make_interval(months => coalesce((arguments ->> 'lookback_months')::int, 12));
+  data jsonb;
+begin
+  with findings as (
+    select 'overdue' as section, f.* from app.find_overdue(context) as f
+    union all
+    select 'price_rises', f.* from app.find_price_rises(context, since) as f
+    union all
+    select 'unusual_amounts', f.* from app.find_unusual_amounts(context, since) as f
+    union all
+    select 'possible_duplicates', f.* from app.find_duplicates(context) as f
+    union all
+    select 'double_charges', f.* from app.find_double_charges(context, since) as f
+    union all
+    select 'trials_ending', f.* from app.find_trials(context, horizon_days) as f
+    union all
+    select 'cancel_by', f.* from app.find_cancel_dates(context, horizon_days) as f
+    union all
+    select 'recurring_charges', f.* from app.find_recurring_charges(context, '-infinity') as f
+    union all
+    select 'stopped_charges', f.* from app.find_stopped_charges(context) as f
+    union all
+    select 'provider_attention', f.* from app.find_provider_trouble(context) as f
+  ), placed as (
+    select *, row_number() over (
+      partition by section
+      -- Past findings from the latest, future ones from the nearest.
+      order by case when section in ('price_rises', 'unusual_amounts', 'double_charges', 'recurring_charges')
+        then (context.today - rank)::int
+        else (rank - context.today)::int end,
+        finding ->> 'name' collate "C", finding ->> 'bill_id' collate "C", finding ->> 'other_bill_id' collate "C"
+    ) as place
+    from findings
+  ), sections as (
+    select name, coalesce(f.findings, '[]') as findings, coalesce(f.count, 0) as count
+    from unnest(
+      array['overdue', 'price_rises', 'unusual_amounts', 'possible_duplicates', 'double_charges', 'trials_ending',
+      'cancel_by', 'recurring_charges', 'stopped_charges', 'provider_attention']) as name
+    left join (
+      select section, jsonb_agg(jsonb_strip_nulls(finding) order by place) filter (where place <= 50) as findings,
+        count(*) as count
+      from placed
+      group by section
+    ) as f on f.section = name
+  )
+  select jsonb_object_agg(name, findings) || jsonb_build_object('counts', jsonb_object_agg(name, count)) into data
+    from sections;
+  return jsonb_build_object('data', data);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.room_for_documents(at timestamp with time zone)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -8757,6 +10065,25 @@ begin
     ), 0)
     from identity.organizations as o
     where o.id = identity.current_organization_id()
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.room_for_mail(organization_id text, at timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select app.most_document_bytes(identity.effective_plan(o, at)) - coalesce((
+      select sum(d.size) from app.documents as d where d.organization_id = o.id and d.deleted_at is null
+    ), 0) - coalesce((
+      select sum(m.size) from app.inbound_mails as m where m.organization_id = o.id and m.content is not null
+    ), 0)
+    from identity.organizations as o
+    where o.id = room_for_mail.organization_id
   );
 end
 $function$;
@@ -8878,6 +10205,20 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.sees_account(account app.accounts)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return identity.sees_everything()
+    or exists (select from app.statement_lines as l where l.account_id = account.id)
+    or exists (select from app.import_batches as b where b.account_id = account.id)
+    or exists (select from app.balances as b where b.account_id = account.id);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.sees_change(change app.change_sets)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -8895,6 +10236,9 @@ begin
       or s.category_id is not null and not exists (select from app.categories as c where c.id = s.category_id)
       or s.settlement_id is not null and not exists (select from app.settlements as t where t.id = s.settlement_id)
       or s.document_id is not null and not exists (select from app.documents as d where d.id = s.document_id)
+  ) and not exists (
+    select from unnest(app.list_own_subjects(change)) as own (id)
+    where not exists (select from app.balances as b where b.id = own.id)
   );
 end
 $function$;
@@ -10424,6 +11768,8 @@ begin
       union all
       select from app.import_batches as m where m.id = i.id
       union all
+      select from app.documents as d where d.id = i.id and d.deleted_at is null
+      union all
       select from app.proposals as p where p.id = i.id and (p.state = 'pending') = (event = 'proposal.waiting')
       offset 0
     ) as r
@@ -10591,6 +11937,41 @@ begin
     ));
   end if;
   return warnings || app.warn_of_pending(unrated.is_pending, context.base_currency, unrated.since);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.warn_of_gaps(account app.accounts, first date, last date)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  gaps constant jsonb := jsonb_path_query_array(
+    app.describe_balance_rows(account.id, first, last), '$[*] ? (exists(@.difference))'
+  );
+begin
+  return case when gaps = '[]' then '[]' else jsonb_build_array(app.warning('balance_gap', jsonb_build_object(
+    'account', account.name, 'balances', jsonb_path_query_array(gaps, '$[0 to 4]')
+  ))) end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.warn_of_recurring_charges(context app.context, batch app.import_batches)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select case when count(*) = 0 then '[]'::jsonb else jsonb_build_array(app.warning('recurring_charges',
+      jsonb_build_object('count', count(*), 'names', (array_agg(f.finding ->> 'name' order by f.rank desc))[:5])
+    )) end
+    from app.find_recurring_charges(context, (
+      select min((r.item ->> 'date')::date) from app.import_rows as r where r.import_id = batch.id
+    )) as f
+  );
 end
 $function$;
 
@@ -11108,6 +12489,34 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.write_balance(context app.context, account_id text, true_on date, minor bigint, currency text, source text, OUT id text, OUT status text)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  known app.balances;
+begin
+  select * into known from app.balances as b
+  where b.account_id = write_balance.account_id and b.true_on = write_balance.true_on
+    and b.currency = write_balance.currency and b.source = write_balance.source
+    and b.created_by = context.actor_id and b.deleted_at is null;
+  id := known.id;
+  status := case when known.id is null then 'created' when known.amount_minor = minor then 'duplicate'
+    else 'updated' end;
+  if status = 'created' then
+    insert into app.balances as b (
+      organization_id, account_id, true_on, amount_minor, currency, source, created_by
+    ) values (
+      context.organization_id, write_balance.account_id, write_balance.true_on, minor, write_balance.currency,
+      write_balance.source, context.actor_id
+    ) returning b.id into write_balance.id;
+  elsif status = 'updated' then
+    update app.balances as b set amount_minor = minor where b.id = known.id;
+  end if;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.write_bill(bill app.expenses)
  RETURNS void
  LANGUAGE plpgsql
@@ -11549,6 +12958,113 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION jobs.describe_digest(digest jobs.reminder_digests, at timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  recipient identity.profiles;
+  place record;
+  organization identity.organizations;
+  member identity.memberships;
+  noticed jobs.notice_log[];
+  due jsonb;
+  told jsonb;
+  used jsonb;
+  ending jsonb;
+  sections jsonb := '[]';
+  reminds_of jsonb := '[]';
+  tells_of jsonb := '[]';
+  reconnects jsonb := '[]';
+  -- Once a month, in its first digest.
+  is_first constant boolean := not exists (
+    select from jobs.reminder_digests as d
+    where d.recipient_id = digest.recipient_id and d.local_on < digest.local_on
+      and d.local_on >= date_trunc('month', digest.local_on)
+  );
+  last_told constant timestamptz := greatest(at - interval '31 days', (
+    select max(d.created_at) from jobs.reminder_digests as d
+    where d.recipient_id = digest.recipient_id and d.local_on < digest.local_on and d.status = 'sent'
+  ));
+begin
+  select p.* into recipient from identity.profiles as p where p.user_id = digest.recipient_id;
+  if not recipient.email_enabled or identity.reminder_address(recipient) = recipient.refused_email
+    or not identity.is_active(recipient.user_id, at) then
+    return null;
+  end if;
+  for place in
+    select o as organization, m as member, identity.organization_has_feature(o.id, 'reminders:email', at) as reminds
+    from identity.memberships as m
+    join identity.organizations as o on o.id = m.organization_id
+    where m.user_id = digest.recipient_id and m.mails <> 'none' and (
+      identity.organization_has_feature(o.id, 'reminders:email', at)
+      or exists (
+        select from jobs.notice_log as l
+        where l.digest_id = digest.id and l.organization_id = o.id and l.kind = 'plan_end' and l.voided_at is null
+      )
+    )
+    order by o.name, o.id
+  loop
+    organization := place.organization;
+    member := place.member;
+    perform jobs.act_as(
+      jsonb_build_object('sub', recipient.user_id, 'role', 'authenticated', 'organization_id', organization.id));
+    noticed := array(
+      select l from jobs.notice_log as l
+        where l.digest_id = digest.id and l.organization_id = organization.id and l.voided_at is null
+    );
+    due := null;
+    told := null;
+    used := null;
+    -- For the others, only the end of their plan.
+    if place.reminds then
+      due := app.describe_due_bills(recipient, member, organization, array(
+        select l from jobs.reminder_log as l
+          where l.digest_id = digest.id and l.organization_id = organization.id and l.voided_at is null
+      ), noticed, at);
+      told := app.describe_notices(recipient, member, organization, noticed, at);
+      used := app.describe_budget_notices(recipient, member, noticed, at);
+    end if;
+    ending := jobs.describe_plan_end(recipient, member, organization, noticed, at);
+    if due is not null or told is not null or used is not null or (ending ->> 'is_day')::boolean then
+      sections := sections || jsonb_build_object(
+        'id', organization.id, 'name', organization.name, 'hears',
+        case when member.role = 'owner' then 'owner' else member.mails end, 'base_currency', organization.base_currency,
+          'bills',
+        coalesce(due -> 'bills', '[]'), 'unlisted',
+        coalesce(due -> 'unlisted', '{"overdue":0,"due":0,"due_until":null}'), 'total', due -> 'total', 'rates_on',
+        due -> 'rates_on',
+        'notices', coalesce(told -> 'notices', '[]'), 'unlisted_notices', coalesce(told -> 'unlisted', '0'),
+        'budgets', coalesce(used -> 'budgets', '[]'), 'unlisted_budgets', coalesce(used -> 'unlisted', '0'),
+        'balances', case when is_first then app.describe_own_balances(recipient) else '[]' end,
+        'documents', case when place.reminds
+          then app.describe_new_documents(recipient, member, last_told, digest.created_at) end,
+        'plan_end', ending - 'tells_of'
+      );
+      reminds_of := reminds_of || coalesce(due -> 'reminds_of', '[]');
+      tells_of := tells_of || coalesce(due -> 'tells_of', '[]') || coalesce(told -> 'tells_of', '[]')
+        || coalesce(used -> 'tells_of', '[]') || coalesce(ending -> 'tells_of', '[]');
+    end if;
+    if member.role = 'owner' and identity.organization_has_feature(organization.id, 'bills:variable', at) then
+      reconnects := reconnects || app.describe_reconnects(organization);
+    end if;
+  end loop;
+  perform jobs.act_as('{}');
+  -- Other overdue bills and broken connections are added to a digest; alone they cause none.
+  if reminds_of = '[]' and tells_of = '[]' then
+    return null;
+  end if;
+  return jsonb_build_object(
+    'address', identity.reminder_address(recipient), 'country', recipient.country, 'today',
+    (at at time zone recipient.timezone)::date,
+    'hides_amounts', recipient.hide_amounts_in_email, 'organizations', sections, 'reconnect',
+    jsonb_path_query_array(reconnects, '$[0 to 19]'),
+    'reminds_of', reminds_of, 'tells_of', tells_of
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION jobs.end_reviews(at timestamp with time zone)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -11727,9 +13243,12 @@ begin
       ('deleted_records', 'app.payments', 'deleted_at < $1 and merged_into is null'),
       ('deleted_records', 'app.expenses', 'deleted_at < $1
         and not exists (select from app.payments as p where p.expense_id = expenses.id and p.merged_into is not null)'),
+      ('deleted_records', 'app.balances', 'deleted_at < $1'),
       -- A document that is attached to a record is deleted with it.
       ('deleted_records', 'app.documents', 'deleted_at < $1'),
       ('documents', 'app.documents', 'expense_id is null and created_at < $1'),
+      -- Also those that wait for a decision; the documents that were read from a mail stay.
+      ('inbound_mails', 'app.inbound_mails', 'received_at < $1'),
       ('proposals', 'app.proposals', 'expires_at < $1'),
       -- Mails about proposals cascade from them.
       ('proposals', 'app.mails', 'event_id is not null and leased_until < $1'),
@@ -12104,6 +13623,47 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.change_inbound(user_id uuid, organization_id text, action text, target text, at timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  refusal constant jsonb := identity.refuse_change(organization_id, user_id, at);
+  mail app.inbound_mails;
+begin
+  if not identity.member_may(organization_id, user_id, 'settings:write') or not identity.is_active(user_id, at) then
+    return '{"outcome": "unknown"}';
+  elsif refusal is not null then
+    return refusal;
+  end if;
+  perform from app.inbound_addresses as a where a.organization_id = change_inbound.organization_id for update;
+  case action
+    when 'rotate' then
+      insert into app.inbound_addresses as a (organization_id, token, created_at)
+      values (organization_id, left(replace(gen_random_uuid()::text, '-', ''), 20), at)
+      on conflict on constraint inbound_addresses_pkey do update
+        set token = excluded.token, created_at = excluded.created_at;
+    when 'forget' then
+      delete from app.inbound_senders as s
+      where s.organization_id = change_inbound.organization_id and s.address = target;
+    else
+      select * into mail from app.inbound_mails as m
+      where m.organization_id = change_inbound.organization_id and m.id = target and m.state = 'waiting'
+      for update;
+      if not found then
+        return '{"outcome": "gone"}';
+      elsif action = 'accept' then
+        perform app.accept_mail(user_id, mail, at);
+      else
+        perform app.block_mail(user_id, mail, at);
+      end if;
+  end case;
+  perform identity.record_event('inbound.' || action, user_id, organization_id, '{}', at);
+  return '{"outcome": "changed"}';
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.claim_event(at timestamp with time zone)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -12153,6 +13713,47 @@ begin
     if said is not null then
       return jsonb_build_object(
         'subscription_id', subscription.id, 'url', subscription.url, 'secret', subscription.secret, 'event', said
+      );
+    end if;
+  end loop;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.claim_inbound_mail(at timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  lease constant interval := '2 minutes';
+  most_attempts constant int := 5;
+  mail app.inbound_mails;
+begin
+  loop
+    select * into mail
+    from app.inbound_mails as m
+    where m.id in (select app.find_mail_to_read(at)) and m.leased_until <= at and m.state in ('arrived', 'accepted')
+    order by m.leased_until, m.id
+    limit 1
+    for no key update skip locked;
+    if not found then
+      return null;
+    end if;
+    if mail.attempts >= most_attempts then
+      -- It may be what ends the process that reads it.
+      update app.inbound_mails as m set state = 'failed', content = null, refusals = m.refusals || '{gave_up}'::text[]
+      where m.id = mail.id;
+    elsif mail.state = 'accepted' and not (
+      identity.member_may(mail.organization_id, mail.accepted_by, 'books:write')
+      and identity.is_active(mail.accepted_by, at)
+    ) then
+      update app.inbound_mails as m set state = 'waiting', accepted_by = null where m.id = mail.id;
+    else
+      update app.inbound_mails as m set attempts = m.attempts + 1, leased_until = at + lease where m.id = mail.id;
+      return jsonb_build_object(
+        'id', mail.id, 'organization_id', mail.organization_id, 'provider_id', mail.provider_id,
+        'user_id', mail.accepted_by, 'subject', mail.subject, 'attempt', mail.attempts + 1,
+        'parts_done', mail.parts_done, 'content', translate(encode(mail.content, 'base64'), E'\n', '')
       );
     end if;
   end loop;
@@ -12534,6 +14135,35 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.fill_inbound_mail(mail_id text, attempt integer, mail jsonb, content text, at timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  arrived app.inbound_mails;
+  filled app.inbound_mails;
+begin
+  select * into arrived from app.inbound_mails as m where m.id = mail_id;
+  perform from app.inbound_addresses as a where a.organization_id = arrived.organization_id for update;
+  select * into arrived from app.inbound_mails as m
+  where m.id = mail_id and m.state = 'arrived' and m.attempts = attempt
+  for no key update;
+  if not found then
+    return;
+  end if;
+  filled := app.parse_mail(mail, content);
+  filled.organization_id := arrived.organization_id;
+  filled := app.place_mail(filled, at);
+  update app.inbound_mails as m
+  set state = coalesce(filled.state, 'read'), sender = coalesce(filled.sender, ''),
+    subject = coalesce(filled.subject, ''), verdicts = coalesce(filled.verdicts, '{}'),
+    is_proven = coalesce(filled.is_proven, false), size = coalesce(filled.size, 0), content = filled.content,
+    accepted_by = filled.accepted_by, refusals = coalesce(filled.refusals, '{}'), attempts = 0, leased_until = at
+  where m.id = mail_id;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.find_event_subscription(token_hash text, resource text, name text, url text, at timestamp with time zone)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -12601,6 +14231,50 @@ begin
     'outcome', 'ok', 'place', jsonb_build_object('at', kept.place_at, 'id', kept.place_id),
     'truncated', kept.place_at < at - app.kept_for('events')
   );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.keep_inbound_mail(tokens text[], provider_id text, mail jsonb, content text, at timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  most_arrived constant int := 500;
+  address app.inbound_addresses;
+  kept app.inbound_mails;
+  kept_count int := 0;
+begin
+  for address in
+    select * from app.inbound_addresses as a where a.token = any (tokens)
+    order by a.organization_id
+    -- One mail of an organization at a time, so that none is counted twice.
+    for update
+  loop
+    continue when exists (
+      select from app.inbound_mails as m
+      where m.organization_id = address.organization_id and m.provider_id = keep_inbound_mail.provider_id
+    );
+    if content is null then
+      continue when most_arrived <= (
+        select count(*) from app.inbound_mails as m
+        where m.organization_id = address.organization_id and m.state = 'arrived'
+      );
+      insert into app.inbound_mails (organization_id, provider_id, state, leased_until, received_at)
+      values (address.organization_id, provider_id, 'arrived', at, at);
+    else
+      kept := app.parse_mail(mail, content);
+      kept.organization_id := address.organization_id;
+      kept := app.place_mail(kept, at);
+      continue when kept is null;
+      insert into app.inbound_mails (organization_id, provider_id, state, sender, subject, verdicts, is_proven, size,
+        content, accepted_by, refusals, leased_until, received_at)
+      values (kept.organization_id, provider_id, kept.state, kept.sender, kept.subject, kept.verdicts, kept.is_proven,
+        kept.size, kept.content, kept.accepted_by, coalesce(kept.refusals, '{}'), at, at);
+    end if;
+    kept_count := kept_count + 1;
+  end loop;
+  return jsonb_build_object('kept', kept_count);
 end
 $function$;
 
@@ -12672,6 +14346,7 @@ CREATE OR REPLACE FUNCTION public.open_document(user_id uuid, document_id text, 
 AS $function$
 declare
   organization_id text;
+  answer jsonb;
 begin
   -- The link names only the document, so that nobody else learns whose books it belongs to.
   select d.organization_id into organization_id
@@ -12681,9 +14356,50 @@ begin
   if not found then
     return '{"outcome": "unknown"}';
   end if;
-  return public.run_page_tool(
+  answer := public.run_page_tool(
     open_document.user_id, organization_id, 'list_documents',
     jsonb_build_object('document_id', open_document.document_id, 'content', open_document.content), at
+  );
+  -- Only a member's answer is ok, and a file has no tabs.
+  if answer ->> 'outcome' = 'ok' and not content then
+    answer := answer || jsonb_build_object('state', identity.describe_state(organization_id, user_id, at));
+  end if;
+  return answer;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.open_export(user_id uuid, organization_id text, wanted text, at timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  organization record;
+begin
+  select o.name, (open_export.at at time zone p.timezone)::date as today, o.closed_through into organization
+  from identity.memberships as m
+  join identity.organizations as o on o.id = m.organization_id
+  join identity.profiles as p on p.user_id = o.owner_id
+  where m.organization_id = open_export.organization_id and m.user_id = open_export.user_id
+    and identity.is_active(m.user_id, open_export.at);
+  if not found then
+    return '{"outcome": "unknown"}';
+  end if;
+  if not identity.member_may(organization_id, user_id, 'books:export') then
+    return '{"outcome": "refused"}';
+  end if;
+  if wanted is not null then
+    insert into identity.audit_events (at, actor_id, organization_id, event, detail)
+    values (
+      open_export.at, open_export.user_id, open_export.organization_id, 'books.exported',
+      jsonb_build_object('what', wanted)
+    );
+  end if;
+  return jsonb_build_object(
+    'outcome', 'ok', 'organization', jsonb_build_object(
+      'name', organization.name, 'today', organization.today, 'closed_through', organization.closed_through,
+      'state', identity.describe_state(organization_id, user_id, open_export.at)
+    )
   );
 end
 $function$;
@@ -12715,6 +14431,7 @@ CREATE OR REPLACE FUNCTION public.open_upload(user_id uuid, import_id text, at t
 AS $function$
 declare
   organization_id text;
+  answer jsonb;
 begin
   -- The link names only the import, so that nobody else learns whose books it belongs to.
   select b.organization_id into organization_id
@@ -12723,10 +14440,15 @@ begin
   if not found then
     return '{"outcome": "unknown"}';
   end if;
-  return public.run_page_tool(
+  answer := public.run_page_tool(
     open_upload.user_id, organization_id, 'import_expenses',
     jsonb_build_object('step', 'open', 'import_id', open_upload.import_id), at
   );
+  -- Only a member's answer is ok.
+  if answer ->> 'outcome' = 'ok' then
+    answer := answer || jsonb_build_object('state', identity.describe_state(organization_id, user_id, at));
+  end if;
+  return answer;
 end
 $function$;
 
@@ -12839,6 +14561,124 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.read_account(user_id uuid, at timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select jsonb_build_object(
+      'profile', jsonb_build_object(
+        'email', p.email, 'country', p.country, 'timezone', p.timezone, 'email_enabled', p.email_enabled,
+        'default_lead_days', p.default_lead_days,
+        'reminder_email', p.reminder_email, 'reminder_email_confirmed', p.reminder_email_confirmed_at is not null,
+        'refused_email', p.refused_email, 'deletes_at', p.deletes_at
+      ),
+      'organizations', coalesce((
+        select jsonb_agg(jsonb_build_object(
+          'id', o.id, 'name', o.name, 'role', m.role, 'deletes_at', o.deletes_at, 'base_currency', o.base_currency,
+          'plan', o.plan, 'plan_status',
+          o.plan_status,
+          'mails', m.mails, 'effective_plan', identity.effective_plan(o, at),
+          'trial_ends_at', o.trial_ends_at,
+          'is_trial', coalesce(at < o.trial_ends_at, false), 'rights', (
+            select coalesce(jsonb_agg(r."right" order by r."right"), '[]')
+            from identity.role_rights as r
+            where r.role = m.role
+          ),
+          'owner_email', (select w.email from identity.profiles as w where w.user_id = o.owner_id),
+          'grace_ends_at', billing.grace_ends_at(o.past_due_since), 'second_plan', o.second_plan,
+          'second_grace_ends_at', billing.grace_ends_at(o.second_past_due_since),
+          'period_ends_at', case when o.plan_status = 'canceled' then (s.clock).occurred_at else s.period_ends_at end,
+          'features_off', (
+            select coalesce(jsonb_agg(distinct f.feature), '[]')
+            from billing.plan_features as f
+            where not identity.organization_has_feature(o.id, f.feature, at)
+          ),
+          'proposals_waiting', (
+            select count(*)
+            from app.proposals as q
+            where q.organization_id = o.id and q.state = 'pending' and q.expires_at > at
+              and app.may_decide(q, p.user_id, 'page')
+          ),
+          'calendar', (
+            select jsonb_build_object('show_amounts', f.show_amounts, 'created_at', f.created_at)
+            from identity.calendar_feeds as f
+            where f.organization_id = o.id and f.user_id = p.user_id
+          )
+        ) order by m.created_at, o.id)
+        from identity.memberships as m
+        join identity.organizations as o on o.id = m.organization_id
+        -- A plan set by hand has no subscription.
+        left join lateral (select * from billing.subscriptions_with_a_say(o, at) limit 1) as s on s.status
+          = o.plan_status
+        where m.user_id = p.user_id
+      ), '[]'),
+      'plans_enabled', billing.plans_enabled(),
+      'plan_features', (
+        select jsonb_object_agg(f.plan, f.features)
+        from (
+          select t.plan, jsonb_agg(t.feature order by t.feature) as features
+          from billing.plan_features as t
+          group by t.plan
+        ) as f
+      ),
+      'first_steps', jsonb_build_object(
+        'app', exists (select from oauth.grants as g where g.user_id = p.user_id),
+        'expense', exists (
+          select
+          from identity.memberships as m
+          join app.expenses as e on e.organization_id = m.organization_id
+          where m.user_id = p.user_id and e.kind = 'one_off'
+        ),
+        'bill', exists (
+          select
+          from identity.memberships as m
+          join app.expenses as e on e.organization_id = m.organization_id
+          where m.user_id = p.user_id and e.kind = 'bill'
+        )
+      ),
+      'connected_apps', public.list_connected_apps(p.user_id, at),
+      'grant_alerts', public.list_grant_alerts(p.user_id),
+      'provider_links', coalesce((
+        select jsonb_agg(jsonb_build_object(
+          'id', l.id, 'provider_key', l.provider_key, 'account_label', l.account_label,
+          'status', app.link_status(l, at), 'bill', e.name, 'bill_id', e.id,
+          'bill_is_over', e.deleted_at is not null or e.status not in ('active', 'paused'), 'bill_is_variable',
+          e.amount_mode = 'variable',
+          'organization', o.name, 'organization_id', o.id, 'role', m.role, 'last_success_period', l.last_success_period
+        ) order by o.name, e.name, l.id)
+        from identity.memberships as m
+        join identity.organizations as o on o.id = m.organization_id
+        join app.provider_links as l on l.organization_id = o.id and l.status <> 'revoked'
+        join app.expenses as e on e.id = l.expense_id and app.member_sees(e, m)
+        where m.user_id = p.user_id and o.deletes_at is null
+      ), '[]'),
+      'connectable_bills', coalesce((
+        select jsonb_agg(jsonb_build_object('id', b.id, 'name', b.name, 'organization', b.organization)
+          order by b.organization, b.name, b.id)
+        from (
+          select e.id, e.name, o.name as organization
+          from identity.organizations as o
+          join app.expenses as e on e.organization_id = o.id
+          where o.owner_id = p.user_id and o.deletes_at is null and e.kind = 'bill' and e.deleted_at is null
+            and e.status = 'active'
+            and e.amount_mode = 'variable'
+            and identity.organization_has_feature(o.id, 'bills:variable', at)
+            and not exists (select from app.provider_links as l where l.expense_id = e.id and l.status <> 'revoked')
+          order by e.recorded_seq desc
+          limit 20
+        ) as b
+      ), '[]')
+    )
+    from identity.profiles as p
+    where p.user_id = read_account.user_id and p.country is not null
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.read_activity(user_id uuid, organization_id text, filter jsonb, before text, at timestamp with time zone)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -12937,6 +14777,82 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.read_deletion(user_id uuid)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return jsonb_build_object(
+    'country', (select p.country from identity.profiles as p where p.user_id = read_deletion.user_id),
+    'deletes_at', (select p.deletes_at from identity.profiles as p where p.user_id = read_deletion.user_id),
+    'plans', billing.plans_enabled(),
+    'organizations', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', o.id, 'name', o.name, 'is_owner', o.owner_id = m.user_id, 'deletes_at', o.deletes_at,
+        'is_paid', o.plan <> 'free', 'members', (
+          select count(*) from identity.memberships as c where c.organization_id = o.id and c.user_id <> m.user_id
+        ),
+        'may_delete', identity.member_may(o.id, m.user_id, 'organization:manage'),
+        'writes', identity.member_may(o.id, m.user_id, 'books:write'),
+        'exports', identity.member_may(o.id, m.user_id, 'books:export')
+      ) order by m.created_at, o.id), '[]')
+      from identity.memberships as m
+      join identity.organizations as o on o.id = m.organization_id
+      where m.user_id = read_deletion.user_id
+    )
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.read_inbound(user_id uuid, organization_id text, at timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  most_read constant int := 20;
+begin
+  if not identity.member_may(organization_id, user_id, 'settings:write') or not identity.is_active(user_id, at) then
+    return '{"outcome": "unknown"}';
+  end if;
+  return jsonb_build_object(
+    'outcome', 'ok', 'id', organization_id,
+    'state', identity.describe_state(organization_id, user_id, at),
+    'country', (select p.country from identity.profiles as p where p.user_id = read_inbound.user_id),
+    'token', (select a.token from app.inbound_addresses as a where a.organization_id = read_inbound.organization_id),
+    'senders', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'address', s.address, 'is_accepted', s.is_accepted, 'decided_by', (
+          select p.email from identity.profiles as p where p.user_id = s.decided_by
+        )
+      ) order by s.address), '[]')
+      from app.inbound_senders as s
+      where s.organization_id = read_inbound.organization_id
+    ),
+    'mails', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', m.id, 'state', m.state, 'sender', m.sender, 'subject', m.subject, 'size', m.size,
+        'received_at', m.received_at, 'is_proven', m.is_proven, 'verdicts', m.verdicts,
+        'is_members', app.is_members_address(m.organization_id, m.sender),
+        'documents', to_jsonb(m.documents), 'refusals', to_jsonb(m.refusals)
+      ) order by m.received_at desc, m.id), '[]')
+      from (
+        select w.* from app.inbound_mails as w
+        where w.organization_id = read_inbound.organization_id and w.sender <> ''
+          and (w.state = 'waiting' or w.id in (
+            select n.id from app.inbound_mails as n
+            where n.organization_id = read_inbound.organization_id and n.state <> 'waiting' and n.sender <> ''
+            order by n.received_at desc limit most_read
+          ))
+      ) as m
+    )
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.read_invitation(token_hash text, user_id uuid, email text, at timestamp with time zone)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -12969,6 +14885,74 @@ begin
     from identity.organizations as o
     join identity.profiles as p on p.user_id = invitation.invited_by
     where o.id = invitation.organization_id
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.read_removal(user_id uuid, organization_id text, member_id uuid, at timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  if not identity.may_remove(organization_id, user_id, member_id, at) then
+    return null;
+  end if;
+  return (
+    select jsonb_build_object(
+      'organization_name', o.name, 'email', p.email,
+      'state', identity.describe_state(o.id, read_removal.user_id, at),
+      -- Names only for people who see everything, because names can reveal private records.
+      'assigned', (
+        select count(*) from app.expenses as e
+        where e.organization_id = o.id and e.assignee_id = member_id and e.deleted_at is null
+          and app.member_sees(e, reader)
+      ),
+      'apps', (
+        select count(*) from oauth.grants as g
+        where g.organization_id = o.id and g.user_id = member_id and g.revoked_at is null and g.expires_at > at
+      ),
+      'balances', app.balances_of(o.id, member_id),
+      'waiting', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'id', w.id, 'tool', w.tool, 'facts', w.facts, 'effects', w.effects -> 'effects',
+          'effects_count', w.effects -> 'effects_count', 'created_at', w.created_at
+        ) order by w.created_at), '[]')
+        from app.proposals as w
+        where w.organization_id = o.id and w.actor_id = member_id and w.state = 'pending' and w.expires_at > at
+      ),
+      'country', own.country, 'timezone', own.timezone,
+      'has_calendar', exists (
+        select from identity.calendar_feeds as f where f.organization_id = o.id and f.user_id = member_id
+      ),
+      'imports', (
+        select count(*) from app.import_batches as b
+        where b.organization_id = o.id and b.actor_id = member_id and b.state <> 'committed'
+      ),
+      'links', (
+        select count(*)
+        from app.provider_links as l join app.expenses as e on e.id = l.expense_id
+        where l.organization_id = o.id and l.status <> 'revoked' and app.member_sees(e, reader)
+      ),
+      'proposals', (
+        select count(*)
+        from app.provider_statements as s
+        join app.provider_links as l on l.id = s.link_id
+        join app.expenses as e on e.id = l.expense_id
+        where s.organization_id = o.id and s.status = 'needs_review' and app.member_sees(e, reader)
+      ),
+      'invitations', (
+        select count(*) from identity.invitations as i
+        where i.organization_id = o.id and i.invited_by = member_id and i.accepted_at is null
+          and i.withdrawn_at is null and i.expires_at > at
+      )
+    )
+    from identity.organizations as o
+    join identity.profiles as p on p.user_id = member_id
+    join identity.memberships as reader on reader.organization_id = o.id and reader.user_id = read_removal.user_id
+    join identity.profiles as own on own.user_id = reader.user_id
+    where o.id = read_removal.organization_id
   );
 end
 $function$;
@@ -13054,6 +15038,26 @@ begin
   where s.id = settle_event.subscription_id
     -- After the lease, somebody else may have sent it and gone on; a renewal may have gone back.
     and (s.place_at, s.place_id) < ((place ->> 'at')::timestamptz, place ->> 'id') and s.attempts > 0;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.settle_inbound_mail(mail_id text, attempt integer, parts_done integer, outcome text, documents text[], refusals text[], at timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  update app.inbound_mails as m
+  set state = case outcome when 'read' then 'read' when 'refused' then 'waiting' else m.state end,
+    accepted_by = case when outcome <> 'refused' then m.accepted_by end,
+    content = case when outcome <> 'read' then m.content end,
+    parts_done = settle_inbound_mail.parts_done,
+    documents = m.documents || settle_inbound_mail.documents,
+    refusals = (m.refusals || settle_inbound_mail.refusals)[:20],
+    attempts = case when outcome = 'failed' then m.attempts else 0 end,
+    leased_until = case when outcome = 'failed' then app.next_attempt(m.attempts, at) else at end
+  where m.id = mail_id and m.attempts = attempt and m.state in ('arrived', 'accepted')
+    and m.parts_done <= settle_inbound_mail.parts_done;
 end
 $function$;
 
@@ -13190,8 +15194,14 @@ begin
 end
 $function$;
 
+ALTER TABLE "app"."balances" ADD CONSTRAINT "balances_account_id_organization_id_fkey" FOREIGN KEY (account_id, organization_id) REFERENCES app.accounts(id, organization_id) ON DELETE CASCADE;
+
+ALTER TABLE "app"."balances" ADD CONSTRAINT "balances_currency_fkey" FOREIGN KEY (currency) REFERENCES app.currencies(code);
+
+ALTER TABLE "app"."balances" ADD CONSTRAINT "balances_organization_id_fkey" FOREIGN KEY (organization_id) REFERENCES identity.organizations(id) ON DELETE CASCADE;
+
 -- squawk-ignore constraint-missing-not-valid
-ALTER TABLE "app"."change_items" ADD CONSTRAINT "change_items_table_name_known" CHECK ((table_name = ANY (ARRAY['budgets'::text, 'categories'::text, 'documents'::text, 'expenses'::text, 'expense_occurrences'::text, 'payee_rules'::text, 'payments'::text, 'provider_links'::text, 'settings'::text, 'settlements'::text])));
+ALTER TABLE "app"."change_items" ADD CONSTRAINT "change_items_table_name_known" CHECK ((table_name = ANY (ARRAY['balances'::text, 'budgets'::text, 'categories'::text, 'documents'::text, 'expenses'::text, 'expense_occurrences'::text, 'payee_rules'::text, 'payments'::text, 'provider_links'::text, 'settings'::text, 'settlements'::text])));
 
 ALTER TABLE "app"."documents" ADD CONSTRAINT "documents_expense_id_organization_id_fkey" FOREIGN KEY (expense_id, organization_id) REFERENCES app.expenses(id, organization_id) ON DELETE CASCADE;
 
@@ -13208,6 +15218,12 @@ ALTER TABLE "app"."events" ADD CONSTRAINT "events_user_id_fkey" FOREIGN KEY (use
 -- squawk-ignore constraint-missing-not-valid
 ALTER TABLE "app"."expenses" ADD CONSTRAINT "expenses_one_off_has_no_schedule" CHECK (((kind = 'bill'::text) OR ((amount_mode IS NULL) AND (amount_minor IS NULL) AND (earlier_minor IS NULL) AND (currency IS NULL) AND (frequency IS NULL) AND (every IS NULL) AND (anchor_on IS NULL) AND (month_days IS NULL) AND (weekend_rule IS NULL) AND (ends_on IS NULL) AND (ends_after IS NULL) AND (tracked_from IS NULL) AND (next_due IS NULL) AND (status IS NULL) AND (paused_until IS NULL) AND (NOT reminder_enabled) AND (payer_id IS NULL) AND (sharing IS NULL))));
 
+ALTER TABLE "app"."inbound_addresses" ADD CONSTRAINT "inbound_addresses_organization_id_fkey" FOREIGN KEY (organization_id) REFERENCES identity.organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE "app"."inbound_mails" ADD CONSTRAINT "inbound_mails_organization_id_fkey" FOREIGN KEY (organization_id) REFERENCES identity.organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE "app"."inbound_senders" ADD CONSTRAINT "inbound_senders_organization_id_fkey" FOREIGN KEY (organization_id) REFERENCES identity.organizations(id) ON DELETE CASCADE;
+
 ALTER TABLE "identity"."reviewers" ADD CONSTRAINT "reviewers_organization_id_fkey" FOREIGN KEY (organization_id) REFERENCES identity.organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE "identity"."reviewers" ADD CONSTRAINT "reviewers_user_id_fkey" FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE;
@@ -13217,6 +15233,14 @@ ALTER TABLE "oauth"."consents" ADD CONSTRAINT "consents_access_known" CHECK ((ac
 
 -- squawk-ignore constraint-missing-not-valid
 ALTER TABLE "oauth"."grants" ADD CONSTRAINT "grants_access_known" CHECK ((access = ANY (ARRAY['read'::text, 'write'::text])));
+
+CREATE INDEX balances_account_id_idx ON app.balances USING btree (account_id, organization_id);
+
+CREATE INDEX balances_currency_idx ON app.balances USING btree (currency);
+
+CREATE UNIQUE INDEX balances_once_idx ON app.balances USING btree (account_id, true_on, currency, source, created_by) WHERE (deleted_at IS NULL);
+
+CREATE INDEX balances_organization_id_idx ON app.balances USING btree (organization_id);
 
 CREATE INDEX document_files_document_id_idx ON app.document_files USING btree (document_id, organization_id);
 
@@ -13238,7 +15262,15 @@ CREATE INDEX event_subscriptions_leased_until_idx ON app.event_subscriptions USI
 
 CREATE INDEX events_user_id_idx ON app.events USING btree (user_id);
 
+CREATE INDEX inbound_mails_newest_idx ON app.inbound_mails USING btree (organization_id, received_at);
+
+CREATE INDEX inbound_mails_received_at_idx ON app.inbound_mails USING btree (received_at);
+
+CREATE INDEX inbound_mails_to_read_idx ON app.inbound_mails USING btree (leased_until) WHERE (state = ANY (ARRAY['arrived'::text, 'accepted'::text]));
+
 CREATE INDEX payments_reimbursement_idx ON app.payments USING btree (organization_id, paid_on) WHERE ((reimbursement IS NOT NULL) AND (deleted_at IS NULL));
+
+CREATE TRIGGER emit_document AFTER INSERT ON app.documents FOR EACH ROW EXECUTE FUNCTION app.emit_document();
 
 CREATE TRIGGER bump_version BEFORE UPDATE OF id, organization_id, kind, name, payee, category_id, tags, note, url, amount_mode, amount_minor, earlier_minor, price_from, currency, share_bp, frequency, every, anchor_on, month_days, weekend_rule, ends_on, ends_after, tracked_from, autopay, trial_ends_on, renews_on, notice_days, status, reminder_enabled, remind_days_before, remind_again, assignee_id, payer_id, sharing, source, external_id, created_by, deleted_at, recorded_seq, created_at, paused_until ON app.expenses FOR EACH ROW WHEN (((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id) OR (old.kind IS DISTINCT FROM new.kind) OR (old.name IS DISTINCT FROM new.name) OR (old.payee IS DISTINCT FROM new.payee) OR (old.category_id IS DISTINCT FROM new.category_id) OR (old.tags IS DISTINCT FROM new.tags) OR (old.note IS DISTINCT FROM new.note) OR (old.url IS DISTINCT FROM new.url) OR (old.amount_mode IS DISTINCT FROM new.amount_mode) OR (old.amount_minor IS DISTINCT FROM new.amount_minor) OR (old.earlier_minor IS DISTINCT FROM new.earlier_minor) OR (old.price_from IS DISTINCT FROM new.price_from) OR (old.currency IS DISTINCT FROM new.currency) OR (old.share_bp IS DISTINCT FROM new.share_bp) OR (old.frequency IS DISTINCT FROM new.frequency) OR (old.every IS DISTINCT FROM new.every) OR (old.anchor_on IS DISTINCT FROM new.anchor_on) OR (old.month_days IS DISTINCT FROM new.month_days) OR (old.weekend_rule IS DISTINCT FROM new.weekend_rule) OR (old.ends_on IS DISTINCT FROM new.ends_on) OR (old.ends_after IS DISTINCT FROM new.ends_after) OR (old.tracked_from IS DISTINCT FROM new.tracked_from) OR (old.autopay IS DISTINCT FROM new.autopay) OR (old.trial_ends_on IS DISTINCT FROM new.trial_ends_on) OR (old.renews_on IS DISTINCT FROM new.renews_on) OR (old.notice_days IS DISTINCT FROM new.notice_days) OR (old.status IS DISTINCT FROM new.status) OR (old.reminder_enabled IS DISTINCT FROM new.reminder_enabled) OR (old.remind_days_before IS DISTINCT FROM new.remind_days_before) OR (old.remind_again IS DISTINCT FROM new.remind_again) OR (old.assignee_id IS DISTINCT FROM new.assignee_id) OR (old.payer_id IS DISTINCT FROM new.payer_id) OR (old.sharing IS DISTINCT FROM new.sharing) OR (old.source IS DISTINCT FROM new.source) OR (old.external_id IS DISTINCT FROM new.external_id) OR (old.created_by IS DISTINCT FROM new.created_by) OR (old.deleted_at IS DISTINCT FROM new.deleted_at) OR (old.recorded_seq IS DISTINCT FROM new.recorded_seq) OR (old.created_at IS DISTINCT FROM new.created_at) OR (old.paused_until IS DISTINCT FROM new.paused_until))) EXECUTE FUNCTION app.bump_version();
 
@@ -13257,6 +15289,14 @@ CREATE TRIGGER emit_notices AFTER INSERT ON jobs.notice_log REFERENCING NEW TABL
 CREATE TRIGGER emit_digest AFTER UPDATE OF status ON jobs.reminder_digests FOR EACH ROW WHEN (((old.status <> 'sent'::text) AND (new.status = 'sent'::text))) EXECUTE FUNCTION app.emit_digest();
 
 CREATE TRIGGER emit_reminders AFTER INSERT ON jobs.reminder_log REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION app.emit_reminders();
+
+CREATE POLICY "Only roles that may write add rows" ON "app"."balances" AS RESTRICTIVE FOR INSERT TO "authenticated" WITH CHECK (( SELECT identity.may('books:write'::text) AS may));
+
+CREATE POLICY "Only roles that may write change rows" ON "app"."balances" AS RESTRICTIVE FOR UPDATE TO "authenticated" USING (( SELECT identity.may('books:write'::text) AS may));
+
+CREATE POLICY "Only roles that may write remove rows" ON "app"."balances" AS RESTRICTIVE FOR DELETE TO "authenticated" USING (( SELECT identity.may('books:write'::text) AS may));
+
+CREATE POLICY "Who sees everything can use balances, others what they said" ON "app"."balances" FOR ALL TO "authenticated" USING (((organization_id = ( SELECT identity.current_organization_id() AS current_organization_id)) AND (( SELECT identity.sees_everything() AS sees_everything) OR (created_by = ( SELECT auth.uid() AS uid)))));
 
 CREATE POLICY "Only roles that may write add rows" ON "app"."document_files" AS RESTRICTIVE FOR INSERT TO "authenticated" WITH CHECK (( SELECT identity.may('books:write'::text) AS may));
 
@@ -13286,25 +15326,35 @@ COMMENT ON COLUMN "app"."budgets"."opening_minor" IS 'The carry-over when the cu
 
 COMMENT ON COLUMN "app"."change_sets"."facts" IS 'Its effects, by tool: counts, names, totals by currency. The pages turn them into words. about has the ids of categories that are named and need not have been touched (app.list_subjects).';
 
-COMMENT ON COLUMN "app"."documents"."declined" IS 'Records that a person said it does not belong to (app.match_key_of), so that nobody is asked again.';
+COMMENT ON COLUMN "app"."change_sets"."grant_id" IS 'The connection that made it, for "undo that"; it may have been purged.';
 
-COMMENT ON COLUMN "app"."documents"."expense_id" IS 'The expense or bill that it is attached to; null until somebody knows.';
+COMMENT ON COLUMN "app"."change_sets"."is_emptied" IS 'Whether it is too old to undo: its rows and facts are gone; author, time and tool stay.';
 
-COMMENT ON COLUMN "app"."documents"."facts" IS 'What was read from it (shared/documents/facts.ts); empty for a picture.';
+COMMENT ON COLUMN "app"."change_sets"."moved" IS 'The size of the change (app.measure_change), if limits were checked.';
 
-COMMENT ON COLUMN "app"."documents"."occurrence_id" IS 'The date of the bill that it is for.';
+COMMENT ON COLUMN "app"."change_sets"."proposal_id" IS 'The proposal that was approved, if there was one; it may have been purged.';
+
+COMMENT ON COLUMN "app"."change_sets"."recorded_seq" IS 'Increases in the order of recording: the latest change has the highest number.';
+
+COMMENT ON COLUMN "app"."documents"."declined" IS 'Records that a person declined for it (app.match_key_of), so that nobody is asked again.';
+
+COMMENT ON COLUMN "app"."documents"."expense_id" IS 'The expense or bill that it is attached to; null until the record is known.';
+
+COMMENT ON COLUMN "app"."documents"."facts" IS 'The facts read from it (shared/documents/facts.ts); empty for a picture.';
+
+COMMENT ON COLUMN "app"."documents"."occurrence_id" IS 'The bill''s date that it belongs to.';
 
 COMMENT ON COLUMN "app"."documents"."payee_key" IS 'The words of the payee''s name (app.descriptor_words), to find earlier ones.';
 
-COMMENT ON COLUMN "app"."event_subscriptions"."attempts" IS 'How often the next event was sent without success.';
+COMMENT ON COLUMN "app"."event_subscriptions"."attempts" IS 'The number of failed attempts to send the next event.';
 
-COMMENT ON COLUMN "app"."event_subscriptions"."leased_until" IS 'Until when somebody is sending the next event, or it waits after a failure.';
+COMMENT ON COLUMN "app"."event_subscriptions"."leased_until" IS 'The end of the lease of the next event''s sender, or of the wait after a failure.';
 
-COMMENT ON COLUMN "app"."event_subscriptions"."secret" IS 'What signs, sealed like a provider credential with its id.';
+COMMENT ON COLUMN "app"."event_subscriptions"."secret" IS 'The signing secret, sealed like a provider credential with its id.';
 
-COMMENT ON COLUMN "app"."events"."about" IS 'Ids of bills, budgets, an import or a proposal.';
+COMMENT ON COLUMN "app"."events"."about" IS 'The ids of bills, budgets, an import, a proposal or a document.';
 
-COMMENT ON COLUMN "app"."events"."user_id" IS 'Whose apps hear it; null for everybody who sees what it is about.';
+COMMENT ON COLUMN "app"."events"."user_id" IS 'The person whose apps get it; null for everybody who sees its subject.';
 
 COMMENT ON COLUMN "app"."expense_occurrences"."currency" IS 'Copied from the bill, without a foreign key of its own: checking it again slows down the job that creates occurrences by a tenth.';
 
@@ -13316,7 +15366,7 @@ COMMENT ON COLUMN "app"."expense_occurrences"."scheduled_on" IS 'The date by the
 
 COMMENT ON COLUMN "app"."expenses"."anchor_on" IS 'First scheduled date. Every later date is computed from this one, never from the previous date.';
 
-COMMENT ON COLUMN "app"."expenses"."assignee_id" IS 'The member who looks after the bill and also gets its reminders. Ignored after they leave the organization.';
+COMMENT ON COLUMN "app"."expenses"."assignee_id" IS 'The member to whom the bill is assigned and who also gets its reminders. Ignored after they leave the organization.';
 
 COMMENT ON COLUMN "app"."expenses"."earlier_minor" IS 'The amount of a paused or cancelled bill until price_from, if a later price was set. An active bill keeps it in its dates, which a pause deletes.';
 
@@ -13328,7 +15378,7 @@ COMMENT ON COLUMN "app"."expenses"."month_days" IS 'Days of the month, -1 for th
 
 COMMENT ON COLUMN "app"."expenses"."next_due" IS 'Derived, kept by app.refresh_bill: due date of the earliest open occurrence on or after today in the owner''s zone.';
 
-COMMENT ON COLUMN "app"."expenses"."paused_until" IS 'Nothing of the active bill is due before this day (tracked_from is behind it), and it counts as paused until then.';
+COMMENT ON COLUMN "app"."expenses"."paused_until" IS 'Nothing of the active bill is due before this day, and it counts as paused until then; tracked_from has the same day.';
 
 COMMENT ON COLUMN "app"."expenses"."payer_id" IS 'The member who pays the bill by default; payments record the actual payer.';
 
@@ -13360,6 +15410,26 @@ COMMENT ON COLUMN "app"."import_rows"."item" IS 'The row as read: an item of log
 
 COMMENT ON COLUMN "app"."import_rows"."match" IS 'The match in the books: {state: known | linked | transfer | likely | new, payment_ids?, bill_id?, due_on?, half_id?, candidates?, answer?}.';
 
+COMMENT ON COLUMN "app"."inbound_mails"."documents" IS 'Ids of the documents that were kept from it.';
+
+COMMENT ON COLUMN "app"."inbound_mails"."is_proven" IS 'Whether the address in From is proven: DMARC passed, or SPF or DKIM for its own domain.';
+
+COMMENT ON COLUMN "app"."inbound_mails"."parts_done" IS 'How many of its attachments were read: a run reads few.';
+
+COMMENT ON COLUMN "app"."inbound_mails"."provider_id" IS 'What the mail service calls it, or the hash of its content.';
+
+COMMENT ON COLUMN "app"."inbound_mails"."refusals" IS 'Codes of what could not be kept.';
+
+COMMENT ON COLUMN "app"."inbound_mails"."state" IS 'arrived: its content is still with the mail service; waiting: a person decides; accepted: to be read; read; failed.';
+
+COMMENT ON COLUMN "app"."inbound_mails"."verdicts" IS 'What the mail service found: {spf?, dkim?, dmarc?}, each pass, fail or another word.';
+
+COMMENT ON COLUMN "app"."inbound_senders"."address" IS 'In lower case.';
+
+COMMENT ON COLUMN "app"."inbound_senders"."decided_by" IS 'The member as whom accepted mail is read.';
+
+COMMENT ON COLUMN "app"."inbound_senders"."is_proven" IS 'Whether the mail that was accepted proved its sender: then unproven mail in that name waits.';
+
 COMMENT ON COLUMN "app"."payments"."base_minor" IS 'Derived, like all base_ and fx_ columns: the value in the organization''s base currency, used in every answer and total. Null without a rate, never converted 1:1.';
 
 COMMENT ON COLUMN "app"."payments"."category_id" IS 'Derived: the category of the expense or bill, so that one index serves totals by category.';
@@ -13390,9 +15460,27 @@ COMMENT ON COLUMN "app"."payments"."tax_minor" IS 'The tax included in the amoun
 
 COMMENT ON COLUMN "app"."payments"."tax_percent" IS 'In percent of the net amount; null when several rates or none apply.';
 
+COMMENT ON COLUMN "app"."proposals"."effects" IS 'The same by record, before and after: app.read_effects.';
+
 COMMENT ON COLUMN "app"."proposals"."facts" IS 'Its effects, as the facts of its change.';
 
+COMMENT ON COLUMN "app"."proposals"."proposed_on" IS 'The day of the proposal, which "yesterday" in it refers to.';
+
+COMMENT ON COLUMN "app"."proposals"."reasons" IS 'The rules that it exceeds, as facts: app.judge_moved.';
+
 COMMENT ON COLUMN "app"."proposals"."result" IS 'The tool''s answer to the write.';
+
+COMMENT ON COLUMN "app"."provider_links"."ask_after" IS 'Not queried before then, because the provider requested a pause.';
+
+COMMENT ON COLUMN "app"."provider_links"."asked_at" IS 'The time of the last query, whatever the result.';
+
+COMMENT ON COLUMN "app"."provider_links"."backlog" IS 'Months before the last one, by their first day, that still have to be queried, because their dates have no amount. Determined at the first query in a month.';
+
+COMMENT ON COLUMN "app"."provider_links"."provider_name" IS 'The provider''s display name, from its adapter at the last query or connection.';
+
+COMMENT ON COLUMN "app"."provider_statements"."period" IS 'The calendar month of consumption in UTC, by its first day; the bill is due in the following month.';
+
+COMMENT ON COLUMN "app"."provider_statements"."usual_minor" IS 'The median of the amounts of the comparison.';
 
 COMMENT ON COLUMN "app"."statement_lines"."change_id" IS 'The change that added the line; undoing it deletes the line.';
 
@@ -13404,47 +15492,127 @@ COMMENT ON COLUMN "app"."statement_lines"."nth" IS 'The number of the line among
 
 COMMENT ON COLUMN "app"."statement_lines"."other_half_id" IS 'The line of another account that is the same transfer. Only the later of the two refers to the other.';
 
+COMMENT ON COLUMN "billing"."payment_events"."no_effect" IS 'Why an applied event did not change the organization. never_active: nobody had paid for its subscription yet, and there was a plan to lose.';
+
+COMMENT ON COLUMN "billing"."payment_events"."outcome" IS 'applied: it is the latest event of its subscription. stale: a later one had already been applied. parked: it waits, see billing.parked_events. ignored: a kind without effect.';
+
+COMMENT ON COLUMN "billing"."payment_events"."status" IS 'The meaning of the event for its subscription; null for kinds without a meaning here.';
+
 COMMENT ON COLUMN "billing"."settings"."plans_enabled" IS 'Whether plans limit features. False: all features are available, and pages don''t mention plans. Null: the operator has not decided; a start or deployment with a CHECKOUT_URL makes it true.';
+
+COMMENT ON COLUMN "billing"."subscriptions"."clock" IS 'The clock of the event that set this state.';
+
+COMMENT ON COLUMN "billing"."subscriptions"."past_due_since" IS 'The time of the first failure since the last good payment, at most a day before we received it.';
 
 COMMENT ON COLUMN "billing"."subscriptions"."was_active" IS 'Whether a counted event ever reported it active, regardless of later events.';
 
-COMMENT ON COLUMN "identity"."handovers"."id" IS 'Names this proposal, so that an old page cannot confirm a later one.';
+COMMENT ON COLUMN "identity"."handovers"."id" IS 'Identifies this proposal, so that an old page cannot confirm a later one.';
 
-COMMENT ON COLUMN "identity"."invitations"."address" IS 'In lower case. The link works only for the person who signs in with it.';
+COMMENT ON COLUMN "identity"."invitations"."address" IS 'In lower case. The link works only for a person who signs in with this address.';
+
+COMMENT ON COLUMN "identity"."memberships"."mails" IS 'The bills that they get mail about. mine: all bills for the owner, assigned ones for a member.';
 
 COMMENT ON COLUMN "identity"."organizations"."closed_through" IS 'Payments until this day, the last of a month, cannot change (app.refuse_closed_month).';
 
+COMMENT ON COLUMN "identity"."organizations"."deletes_at" IS 'From then on the purge deletes it with all its data. Until then, its pages can be read, nothing writes or mails, and the owner can cancel it.';
+
+COMMENT ON COLUMN "identity"."organizations"."own_only" IS 'Whether members see only records that they recorded or that are assigned to them. Owner, managers and viewers see everything.';
+
 COMMENT ON COLUMN "identity"."organizations"."plan" IS 'The paid plan, from the best subscription. A value set by hand counts until the first subscription becomes active.';
+
+COMMENT ON COLUMN "identity"."organizations"."plan_ended_at" IS 'The last time that the end of a subscription left it without a paid plan.';
 
 COMMENT ON COLUMN "identity"."organizations"."relabel_closed" IS 'Whether notes, tags and categories may change in closed months (app.is_relabeling).';
 
+COMMENT ON COLUMN "identity"."organizations"."second_plan" IS 'The plan of another, past-due subscription, which also counts until its grace period ends. Set only while it includes more than plan, or lasts longer.';
+
 COMMENT ON COLUMN "identity"."organizations"."trial_ends_at" IS 'Until then all Team features apply, regardless of payments, which never change it.';
+
+COMMENT ON COLUMN "identity"."profiles"."deletes_at" IS 'From then on the purge deletes the person; until then they can cancel it.';
+
+COMMENT ON COLUMN "identity"."profiles"."email" IS 'The sign-in address that the identity provider had at the last sign-in.';
+
+COMMENT ON COLUMN "identity"."profiles"."refused_email" IS 'An address that its mail server permanently refused: it gets no reminders until the settings are saved again.';
+
+COMMENT ON COLUMN "identity"."profiles"."reminder_email" IS 'Another address for reminders, used once it is confirmed; until then reminders go to the sign-in address.';
+
+COMMENT ON COLUMN "identity"."profiles"."trial_started_at" IS 'Set with the first organization, because a person has one trial.';
 
 COMMENT ON COLUMN "identity"."reviewers"."code_hash" IS 'SHA-256 of a random code of 130 bits.';
 
 COMMENT ON COLUMN "jobs"."job_runs"."period" IS 'The run''s period: the day (UTC) of the reminders, the first of the month of a provider sync.';
 
+COMMENT ON COLUMN "jobs"."notice_log"."about_on" IS 'For a budget, the first day of its month or year.';
+
 COMMENT ON COLUMN "jobs"."notice_log"."kind" IS 'reminder and snoozed: sent to a member; for the owner the reminder log has a row instead.';
 
 COMMENT ON COLUMN "jobs"."notice_log"."tell_on" IS 'The first instant to send it; a date may have several notices.';
 
-COMMENT ON COLUMN "oauth"."client_documents"."fresh_until" IS 'By its owner''s caching headers, from 5 minutes to 24 hours. While it cannot be read again, it serves existing users of the client for another 24 hours.';
+COMMENT ON COLUMN "jobs"."reminder_batches"."lease_token" IS 'Identifies the sender. If it is still set after next_attempt_at, the sender is gone, and its progress is unknown.';
 
-COMMENT ON COLUMN "oauth"."consents"."access" IS 'As of the grant that the code leads to.';
+COMMENT ON COLUMN "jobs"."reminder_digests"."local_on" IS 'The recipient''s date when it was created; one day after the previous one if they travelled back to a date that already had its digest.';
 
-COMMENT ON COLUMN "oauth"."grants"."access" IS 'What the person allows: read, or write, which includes reading. Both have the one scope.';
+COMMENT ON COLUMN "jobs"."reminder_digests"."status" IS 'dead: permanently refused; unknown: sent, without an answer for a day.';
 
-COMMENT ON COLUMN "oauth"."grants"."may_subscribe" IS 'Whether it may have events sent; false after its person stopped them, so that its next renewal is refused.';
+COMMENT ON COLUMN "jobs"."reminder_log"."snoozed_until" IS 'The day to which the reminder was postponed; null if it was not.';
+
+COMMENT ON COLUMN "oauth"."client_documents"."fresh_until" IS 'From its owner''s caching headers, between 5 minutes and 24 hours. If it cannot be fetched again, it serves existing users of the client for another 24 hours.';
+
+COMMENT ON COLUMN "oauth"."clients"."client_name" IS 'The client''s self-given name, without control and direction marks.';
+
+COMMENT ON COLUMN "oauth"."clients"."granted_at" IS 'The first authorization. Until then, newer clients may displace it (oauth.make_room), and it is purged within a week; afterwards it stays.';
+
+COMMENT ON COLUMN "oauth"."clients"."redirect_uris" IS 'Compared exactly, except for the port of http on loopback (RFC 8252 section 7.3).';
+
+COMMENT ON COLUMN "oauth"."clients"."registered_by" IS 'Keyed hash of the caller that it counts against until somebody authorizes it; null if it counts against nobody.';
+
+COMMENT ON COLUMN "oauth"."consents"."access" IS 'The access of the grant for the code.';
+
+COMMENT ON COLUMN "oauth"."grants"."access" IS 'The access that the person allows: read, or write, which includes reading. Both use the single scope.';
+
+COMMENT ON COLUMN "oauth"."grants"."alert_seen_at" IS 'The time when the person confirmed that they know that the grant ended by a replay.';
+
+COMMENT ON COLUMN "oauth"."grants"."expires_at" IS 'The end of every token of the grant, regardless of refreshes.';
+
+COMMENT ON COLUMN "oauth"."grants"."last_used_at" IS 'The client''s last request to the connector, to within an hour; null before the first.';
+
+COMMENT ON COLUMN "oauth"."grants"."may_subscribe" IS 'Whether it may have event subscriptions; false after its person stopped them, so that its next renewal is refused.';
+
+COMMENT ON COLUMN "oauth"."grants"."resource" IS 'The canonical resource identifier; tokens are valid only for it (RFC 8707).';
+
+COMMENT ON COLUMN "oauth"."grants"."revocation_reason" IS 'too_many: the longest idle grant ended when its person connected more than 20 clients to the organization.';
+
+COMMENT ON COLUMN "oauth"."rate_buckets"."full_at" IS 'The time when the bucket will be full again without further draws. After that, the row has no effect.';
+
+COMMENT ON COLUMN "oauth"."tokens"."rotated_at" IS 'The time when a refresh token was exchanged; afterwards only a retry within the grace period succeeds.';
+
+COMMENT ON COLUMN "oauth"."tokens"."successor_hash" IS 'The successor of a refresh token, which the function derives again from the presented one.';
+
+COMMENT ON COLUMN "oauth"."ungranted_counts"."caller" IS 'As clients.registered_by; * for all clients, including those that count against nobody.';
+
+COMMENT ON COLUMN "oauth"."ungranted_counts"."part" IS 'Each count is split into parts, shared by a few sessions each, so that registrations do not queue; a single part may be negative.';
+
+COMMENT ON COLUMN "oauth"."used_codes"."code_expires_at" IS 'After that, the signature alone rejects the code, and the row can be deleted.';
+
+COMMENT ON COLUMN "oauth"."used_codes"."grant_id" IS 'The grant of the first redemption; a replay ends it.';
+
+COMMENT ON FUNCTION "app"."accept_mail"(uuid, app.inbound_mails, timestamp with time zone) IS 'Has a waiting mail read as a person, with the others of its sender that wait, and remembers the sender.';
 
 COMMENT ON FUNCTION "app"."account_currency"(app.context, text) IS 'Returns the currency of an account, from its file or its earlier statements; null when neither tells.';
 
 COMMENT ON FUNCTION "app"."account_key"(app.context, text) IS 'Returns the SHA-256 (hex) of the organization and a name: the number of an account, else its name in the export or the name that a person gave it.';
 
+COMMENT ON FUNCTION "app"."act_as"(uuid, text) IS 'Sets the person for functions that run as signed-in people: a person of our pages, without an app.';
+
+COMMENT ON FUNCTION "app"."add_sums"(jsonb, jsonb) IS 'Adds up minor units by currency.';
+
 COMMENT ON FUNCTION "app"."answer_import_rows"(app.import_batches, integer, integer) IS 'Applies a person''s answers to rows whose question still has that option.';
 
 COMMENT ON FUNCTION "app"."answer_preview"(app.context, app.import_batches, jsonb) IS 'Returns the preview of an import, or its progress until it is ready.';
 
-COMMENT ON FUNCTION "app"."answer_proposal"(app.proposals) IS 'The answer of a call that waits for approval: an error, so that no assistant takes it for done.';
+COMMENT ON FUNCTION "app"."answer_proposal"(app.proposals) IS 'Returns the answer of a call that waits for approval: an error, so that no assistant mistakes it for success.';
+
+COMMENT ON FUNCTION "app"."apply_changes"(app.context, app.expenses, jsonb, date) IS 'Changes a bill and its open dates. A price applies from apply_from on, else from the next open date; a schedule from apply_from, else from today. Overdue dates keep both.';
 
 COMMENT ON FUNCTION "app"."apply_import_rules"(app.context, app.import_batches, integer, integer) IS 'Gives rows the categories of the payee rules that came with their import, unless the file gives a category.';
 
@@ -13454,27 +15622,45 @@ COMMENT ON FUNCTION "app"."assign_pairs"(app.match_pair[]) IS 'Returns the chose
 
 COMMENT ON FUNCTION "app"."attach_document"(app.context, jsonb) IS 'Tool attach_document. Without arguments, data {upload}, a link. With a document, files it under the record in to, or else under its certain match, and returns data {document}. Only our own code passes a step.';
 
+COMMENT ON FUNCTION "app"."authenticate"(text, text, text, jsonb, timestamp with time zone) IS 'Returns the person and rights of a bearer token at an instant, by its SHA-256 in hex: outcome ok, invalid_token, feature_not_in_plan, organization_deleting or limited. kind: read or write. limits: {"caller": quotas, "read": {"at_most","seconds"}, "write": …}; null for no limits.';
+
 COMMENT ON FUNCTION "app"."average_spending"(app.context, app.period, text[], numeric, integer) IS 'Returns the average per month, week or day, whichever groups the answer, from the first payment until today: {per, amount, of, since}. of is the number of units, with a decimal. Returns null when the answer isn''t grouped by time.';
 
-COMMENT ON FUNCTION "app"."bill_state"(text, date, date, boolean, date, integer, boolean, integer, boolean) IS 'overdue: an open date has passed. due: the next one is today or within the lead days. paid: all that was due this calendar month is settled, and some of it by paying, and the next date is not among those of a week or of the days that were asked for; or nothing is left to pay. upcoming: everything else. amount_missing instead of due or upcoming while the amount of the next date is not known, or an automatic payment waits for its amount. Null for a paused or cancelled bill of which nothing is due.';
+COMMENT ON FUNCTION "app"."awaits_amount"(app.expenses) IS 'Whether a passed date of an automatic bill waits for its amount. A paused or cancelled bill''s date doesn''t wait, because nobody queries its provider.';
+
+COMMENT ON FUNCTION "app"."balances_of"(text, uuid) IS 'Returns a person''s debts and claims in an organization, for the service: [{owes, who, currency, amount}].';
+
+COMMENT ON FUNCTION "app"."begin_change"(app.context, text) IS 'Opens a change set: from now on, the capture trigger records every written row.';
+
+COMMENT ON FUNCTION "app"."bill_state"(text, date, date, boolean, date, integer, boolean, integer, boolean) IS 'Returns overdue: an open date has passed. due: the next date is today or within the lead days. paid: all dates of this calendar month are settled, at least one by a payment, and the next date is not within a week or the requested days; or no unpaid date is left. upcoming: everything else. amount_missing replaces due or upcoming while the next date has no known amount, or an automatic payment waits for its amount. Null for a paused or cancelled bill without a due date.';
+
+COMMENT ON FUNCTION "app"."block_mail"(uuid, app.inbound_mails, timestamp with time zone) IS 'Drops a waiting mail, with the others of its sender that wait, and blocks the sender. A member cannot be blocked: only the mail is dropped.';
 
 COMMENT ON FUNCTION "app"."books_begin"(app.period) IS 'Returns the day of the first payment when it is too late for a comparison with an earlier period, else null.';
 
 COMMENT ON FUNCTION "app"."bump_version"() IS 'Increments the version. Triggers call it only when a column that isn''t derived changes.';
 
+COMMENT ON FUNCTION "app"."change_bill"(app.context, app.expenses, jsonb) IS 'Returns a bill with the fields of a change except its schedule. Does not write it.';
+
 COMMENT ON FUNCTION "app"."change_budget"(app.context, jsonb) IS 'Sets or removes the budget of a category, or of all spending, in the base currency. Returns its facts: {action, category?, per, about?, amount?, currency?}.';
 
 COMMENT ON FUNCTION "app"."change_category"(app.context, jsonb) IS 'Creates, renames, merges (at most 2,000 expenses) or archives a category, makes it private or shares it. Returns {id, name, private?, archived?, moved?, left_bills?, facts}. Archived categories keep their spending; deleted expenses keep their category.';
 
-COMMENT ON FUNCTION "app"."change_facts"(app.change_sets) IS 'The facts of a change, for its words: {tool, facts}.';
+COMMENT ON FUNCTION "app"."change_facts"(app.change_sets) IS 'Returns the facts of a change, for its words: {tool, facts}.';
 
-COMMENT ON FUNCTION "app"."change_payee_rules"(app.context, jsonb) IS 'Saves payee rules, and removes those given without a category. Returns their facts: [{payee, category?, about?}].';
+COMMENT ON FUNCTION "app"."change_occurrence"(app.context, app.expenses, jsonb) IS 'Skips, snoozes, prices or reopens one date of a bill. Reopening a paid date removes its payments from the books. A date that is already in the requested state stays unchanged.';
+
+COMMENT ON FUNCTION "app"."change_payee_rules"(app.context, jsonb) IS 'Saves payee rules, and removes those given without a category and without no_bill. Returns their facts: [{payee, category?, no_bill?, about?}].';
 
 COMMENT ON FUNCTION "app"."change_payment"(app.context, app.payments, jsonb) IS 'Returns the payment of a one-off expense with the requested changes. Does not write it.';
 
+COMMENT ON FUNCTION "app"."change_percent"(numeric, numeric) IS 'Returns the difference of two amounts in percent, with one decimal.';
+
 COMMENT ON FUNCTION "app"."change_preferences"(app.context, jsonb) IS 'Sets the preferences in the arguments of update_settings. Returns those that changed, as {name: new value}.';
 
-COMMENT ON FUNCTION "app"."changed_iban"(app.documents) IS 'The IBAN that earlier documents of the same payee or record have, when this one has another; null when it is known, and for the first.';
+COMMENT ON FUNCTION "app"."change_schedule"(app.context, app.expenses, jsonb, date) IS 'A bill with the schedule fields of a change, not yet written; next_open is the next scheduled date that the change applies to. A new frequency starts there, or at first_due if given.';
+
+COMMENT ON FUNCTION "app"."changed_iban"(app.documents) IS 'Returns the IBAN in earlier documents of the same payee or record, if this document has another one; null when it is known, and for the first document.';
 
 COMMENT ON FUNCTION "app"."charge_payment"(app.context, app.payments, jsonb) IS 'Stores the amount that the bank charged for a payment, if given. Returns the payment.';
 
@@ -13482,7 +15668,9 @@ COMMENT ON FUNCTION "app"."chart_spending"(app.context, jsonb) IS 'Returns a cha
 
 COMMENT ON FUNCTION "app"."chart_upcoming_bills"(app.context, jsonb) IS 'Returns a chart of overdue and upcoming bill dates at today''s rates.';
 
-COMMENT ON FUNCTION "app"."check_bill_update"(app.context, app.expenses, jsonb) IS 'The rules of update_bill''s contract, and the version that the caller has seen.';
+COMMENT ON FUNCTION "app"."check_bill_update"(app.context, app.expenses, jsonb) IS 'Checks the rules of update_bill''s contract and the version that the caller has seen.';
+
+COMMENT ON FUNCTION "app"."check_days_apart"(app.expenses, date, date, integer) IS 'Ends the tool when a payment is half a year from its date, unless the caller confirmed that distance: usually the year is wrong.';
 
 COMMENT ON FUNCTION "app"."check_expected"(app.context, text[], jsonb) IS 'Ends the tool with expectation_mismatch when an amount or date differs from the one shown to the person. For a bill, these are its amount and next due date.';
 
@@ -13492,6 +15680,8 @@ COMMENT ON FUNCTION "app"."check_lines"(app.import_batches, integer[], text) IS 
 
 COMMENT ON FUNCTION "app"."check_pause"(app.context, app.expenses, date) IS 'The rules of a pause that ends on a day.';
 
+COMMENT ON FUNCTION "app"."check_shared"(jsonb, uuid, text, text) IS 'Ends a tool that would share a record in a private category with a member who cannot see the category.';
+
 COMMENT ON FUNCTION "app"."check_update"(jsonb, text[]) IS 'Ends the tool with invalid_argument when the arguments break a rule that the schema of update_expenses can''t express.';
 
 COMMENT ON FUNCTION "app"."choose_by_known_payee"(app.context, app.category_choice, text) IS 'Returns the category of the known payee whose name begins a statement''s text, else the previous choice.';
@@ -13500,9 +15690,13 @@ COMMENT ON FUNCTION "app"."choose_category"(app.context, text, text, text, text,
 
 COMMENT ON FUNCTION "app"."choose_import_categories"(app.context, app.import_batches, integer, integer) IS 'Returns the category of each payee and name in these lines. Each is looked up once, because a statement repeats the same shops.';
 
-COMMENT ON FUNCTION "app"."claims_of"(oauth.grants, timestamp with time zone) IS 'What app.authenticate would answer as the claims of a grant''s token; null where it would refuse.';
+COMMENT ON FUNCTION "app"."choose_parties"(app.context, jsonb) IS 'Returns the giver and the receiver: a missing one is the caller; if both are missing, it is the only pair with the caller.';
 
-COMMENT ON FUNCTION "app"."clean_tags"(jsonb, text) IS 'Tags as typed, once each regardless of case, in the order of their first mention.';
+COMMENT ON FUNCTION "app"."claims_of"(oauth.grants, timestamp with time zone) IS 'Returns the claims that app.authenticate would return for a grant''s token; null if it would refuse.';
+
+COMMENT ON FUNCTION "app"."clean_tags"(jsonb, text) IS 'Returns tags as typed, each once regardless of case, in the order of their first mention.';
+
+COMMENT ON FUNCTION "app"."clear_next_due"() IS 'A paused or cancelled bill has no next date. An undo, which writes no derived columns, can also put it into that state.';
 
 COMMENT ON FUNCTION "app"."closed_month"(date) IS 'Returns error parameters for a day in a closed month: {month, reopened_by}. The second is the last month that can stay closed.';
 
@@ -13520,31 +15714,65 @@ COMMENT ON FUNCTION "app"."correct_import_rows"(app.import_batches, integer, int
 
 COMMENT ON FUNCTION "app"."correct_matched"(app.context, text[], bigint, text) IS 'Corrects payments from their statement line: the amount of an estimate, the tip of a confirmed match, and the charge in another currency. Leaves payments in a closed month alone.';
 
+COMMENT ON FUNCTION "app"."count_congruent"(integer, integer, integer, integer, integer) IS 'Returns how many of the terms first, first + step, … have this residue modulo a divisor of 24.';
+
 COMMENT ON FUNCTION "app"."count_import"(app.context, app.import_batches, text, integer) IS 'Counts an import by the outcomes of its rows: {outcomes: {outcome: count}, totals of all that is written, effects (see app.list_effects), new (lines), in_books and in_books_count, page (outcomes of the next lines), last_line, listed: {outcome: first lines}}.';
 
 COMMENT ON FUNCTION "app"."count_in_books"(jsonb) IS 'Returns the number of rows that are already in the books.';
 
+COMMENT ON FUNCTION "app"."count_leap_years"(integer, integer, integer) IS 'Returns how many of the years first, first + step, … are leap years, from 1901 on.';
+
+COMMENT ON FUNCTION "app"."count_month_dates"(integer[], integer, integer, integer) IS 'Returns the number of dates that these days (ascending, 1 to 31, or weekdays) have in the months first, first + step, ….';
+
 COMMENT ON FUNCTION "app"."count_read"(jsonb, text, timestamp with time zone) IS 'Counts a read. Comes last in its transaction, for the same reason as app.count_request.';
 
+COMMENT ON FUNCTION "app"."count_short_months"(integer, integer, integer, integer) IS 'Returns how many of the months first, first + step, … have at most 28, 29 or 30 days.';
+
 COMMENT ON FUNCTION "app"."count_values"(text) IS 'Counts the organization''s payments: {moved, without_rate, pending}. moved counts all, without_rate those without a value in the base currency, pending those that wait for a rate.';
+
+COMMENT ON FUNCTION "app"."counted_records"(app.approval_rules, text[], jsonb) IS 'Returns the records of a change that a rule counts; null when the rule doesn''t apply. A rule about a tool applies to the same effects by any tool.';
 
 COMMENT ON FUNCTION "app"."create_default_categories"(text, timestamp with time zone) IS 'Creates the initial categories of a new organization: those that have keywords.';
 
 COMMENT ON FUNCTION "app"."currency_of_sign"(text, text) IS 'Returns the currency of an ambiguous sign: the home currency if it uses the sign, else the best-known one. Returns other text unchanged.';
 
+COMMENT ON FUNCTION "app"."current_index"(app.expenses, date) IS 'Returns the number of the current date of an active bill: due today or later, neither paid nor skipped. After the end of the schedule, returns the number after the last one, or null.';
+
+COMMENT ON FUNCTION "app"."day_of_year"(date) IS 'Returns a day of the year as if every month had 31 days, so a date has the same number in every year.';
+
+COMMENT ON FUNCTION "app"."decide_as_assistant"(jsonb, uuid, timestamp with time zone) IS 'Returns the answer of the tool decide_proposal, after the check that its person can see the proposal.';
+
+COMMENT ON FUNCTION "app"."decide_proposal"(app.context, jsonb) IS 'Tool decide_proposal. Returns {decides}, the proposal for public.call_tool to decide, if the person can see it.';
+
 COMMENT ON FUNCTION "app"."decline_document"(app.context, app.documents) IS 'Remembers that a document belongs neither to the record it is attached to nor to any candidate.';
 
+COMMENT ON FUNCTION "app"."default_lead_days"(app.context) IS 'Returns the days before the due date for reminders of bills without a setting of their own.';
+
 COMMENT ON FUNCTION "app"."delete_records"(app.context, jsonb) IS 'Tool delete_records. Returns data {deleted, count, restorable_until, confirm?}. deleted lists only the first few if there are many; confirm {count, total} is the confirmation that a preview requires. Payments are deleted and restored with their expense; bills report payments {count, totals}.';
+
+COMMENT ON FUNCTION "app"."derive_shares"() IS 'Updates app.payment_shares of a payment.';
+
+COMMENT ON FUNCTION "app"."describe_accounts"(app.context) IS 'The last known balance of each account and currency that the person may know: [{account, kind, amount, currency, on, source}]. kind is account or card; a debt has a minus.';
 
 COMMENT ON FUNCTION "app"."describe_activity"(app.change_sets, integer) IS 'Returns a change for the activity page: {id, at, change, tool, by, is_automatic, client_name, is_emptied, undone_by, undoes, proposal_id, approved_by, effects?, effects_count?}, with the first effects only.';
 
 COMMENT ON FUNCTION "app"."describe_bad_rows"(app.import_batches, jsonb) IS 'Returns the first rows that cannot be written, including those in closed months: [{line, error}].';
 
-COMMENT ON FUNCTION "app"."describe_bills"(app.context, text[], integer, app.bill_position[]) IS 'Bills in this order as every tool shows them, as of now, to who asks for the dates within so many days; amounts of overdue dates are what remains to be paid. due_currency: what the next date is in, when a part of it was paid before the bill came to another currency. awaiting_amount: dates of automatic payments without an amount. next_price {amount, from} is a price that was set and holds later; share_note {percent, amount?, currency} is what my_share_percent makes of the amount, which totals count whole. due_in_window is what due, in the same order, has of it.';
+COMMENT ON FUNCTION "app"."describe_balance_rows"(text, date, date) IS 'The newest balances of an account in a period, oldest first: [{on, amount, currency, source, difference?}].';
+
+COMMENT ON FUNCTION "app"."describe_balances"() IS 'Returns {balances: [{from?, to?, amount, currency}], settlements: the last ten}; from owes to. A deleted account has no name.';
+
+COMMENT ON FUNCTION "app"."describe_bill_history"(app.context, app.expenses) IS 'Returns one bill''s last 12 payments (amount_from is the provider of the amount), a warning when a value is not final, each change of its fixed price with its first due date, and its next 6 due dates.';
+
+COMMENT ON FUNCTION "app"."describe_bills"(app.context, text[], integer, app.bill_position[]) IS 'Returns bills in this order in the form that all tools share. Amounts of overdue dates are the unpaid rest. due_currency: the currency of the next date, if it was partly paid before the bill changed its currency. awaiting_amount: dates of automatic payments without an amount. next_price {amount, from}: a price that applies later. share_note {percent, amount?, currency}: the share by my_share_percent, while totals count the whole amount. due_in_window: the corresponding entry of the argument due. Dates within the given number of days count as due.';
+
+COMMENT ON FUNCTION "app"."describe_budget_notices"(identity.profiles, identity.memberships, jobs.notice_log[], timestamp with time zone) IS 'Returns the budget notices of one organization in a digest: {budgets, unlisted, tells_of: their log rows}; is_over: the month or year has ended. Null without notices.';
 
 COMMENT ON FUNCTION "app"."describe_budgets"(app.context, date, text[]) IS 'Returns app.read_budgets in the format of the contract: [{category?, per, from, to, amount, currency, carried?, spent, left, used_percent?, is_partial?, set_on?}], or null for none. set_on is the day of a budget that was set after the period.';
 
-COMMENT ON FUNCTION "app"."describe_document"(app.context, app.documents) IS 'A document: {id, name, type, added_on, added_by, state: filed | question | new | unread, read, doubts?, filed?, candidates?, proposal?, iban_was?}. candidates are also what app.match_document takes for certain, until it is filed.';
+COMMENT ON FUNCTION "app"."describe_current"(jsonb) IS 'Returns the current state of the row that blocks an undo.';
+
+COMMENT ON FUNCTION "app"."describe_document"(app.context, app.documents) IS 'A document: {id, name, type, added_on, added_by, state: filed | question | new | unread, read, doubts?, filed?, candidates?, proposal?, iban_was?}. candidates also contains a certain match of app.match_document, until the document is filed.';
 
 COMMENT ON FUNCTION "app"."describe_drafts"(app.context, jsonb, boolean) IS 'Returns the outcome of each item of log_expenses.';
 
@@ -13552,7 +15780,7 @@ COMMENT ON FUNCTION "app"."describe_due_bills"(identity.profiles, identity.membe
 
 COMMENT ON FUNCTION "app"."describe_entry"(app.book_entry) IS 'Returns an entry as a candidate of a question: {id, name, date, amount, currency, payment_ids | bill_id, due_on}.';
 
-COMMENT ON FUNCTION "app"."describe_event"(app.events, jsonb) IS 'An event as an app hears it, {id, name, at, organization_id, ids, count}; null when its person may not know.';
+COMMENT ON FUNCTION "app"."describe_event"(app.events, jsonb) IS 'Returns an event for an app, {id, name, at, organization_id, ids, count}; null when its person may not see it.';
 
 COMMENT ON FUNCTION "app"."describe_import"(app.context, app.import_batches) IS 'Returns the progress of an import: {import_id, state, revision, staged_through, matched_through, row_count, done, total, …}. Staging a row and matching it count as one each in done and total.';
 
@@ -13560,17 +15788,25 @@ COMMENT ON FUNCTION "app"."describe_import_rows"(app.import_batches, jsonb) IS '
 
 COMMENT ON FUNCTION "app"."describe_left_out"(jsonb, text) IS 'Returns the left-out rows of a file by kind. Totals without a currency are in the home currency.';
 
+COMMENT ON FUNCTION "app"."describe_link"(app.context, app.provider_links) IS 'Returns a link as tools show it: {name, status, needs_review?: {due_on, amount, currency, reason?, usual?}}. needs_review has the provider''s unapplied amount; without a reason, sync_bill_amounts applies it.';
+
 COMMENT ON FUNCTION "app"."describe_match"(app.document_match) IS 'A candidate: {id, name, due_on | date, amount?, currency}.';
 
+COMMENT ON FUNCTION "app"."describe_new_documents"(identity.profiles, identity.memberships, timestamp with time zone, timestamp with time zone) IS 'The documents that came in between two digests and that the recipient sees: {came, waiting: those attached to nothing yet}; null without any.';
+
 COMMENT ON FUNCTION "app"."describe_notices"(identity.profiles, identity.memberships, identity.organizations, jobs.notice_log[], timestamp with time zone) IS 'The notices about bills of one organization, besides due dates: {notices, unlisted, tells_of: their log rows}. The amount of a contract is its next term''s. Null without notices.';
+
+COMMENT ON FUNCTION "app"."describe_own_balances"(identity.profiles) IS 'Returns a person''s balances for their digest: [{owes, who, currency, amount}]; who is null for a deleted account, amount null when hidden.';
 
 COMMENT ON FUNCTION "app"."describe_page"(app.import_batches, jsonb) IS 'Returns the rows of a page with their outcomes: [{line, as, date, name, amount, currency, of?}]. as is an outcome or the kind of left-out row; of names the matched or paid record.';
 
 COMMENT ON FUNCTION "app"."describe_payments"(app.context, text[], text) IS 'Returns rows of list_expenses in the order of the ids, each with its sort key and the day whose rate it waits for.';
 
-COMMENT ON FUNCTION "app"."describe_removal"(bigint, identity.profiles) IS 'The removal, for the former member: {organization, by, country, balances, withdrawn: how many proposals}.';
+COMMENT ON FUNCTION "app"."describe_removal"(bigint, identity.profiles) IS 'Returns a removal for the former member: {organization, by, country, balances, withdrawn: the number of proposals}.';
 
 COMMENT ON FUNCTION "app"."describe_reversals"(app.kept_row[]) IS 'The reverted records, {reversed, reversed_count}: at most 100, with the count when there were more.';
+
+COMMENT ON FUNCTION "app"."describe_shares"(text) IS 'Returns each member''s part of a payment, as far as the person may know it: {paid_by?, shares: [{member?, amount}]}.';
 
 COMMENT ON FUNCTION "app"."describe_spending"(app.expenses, date, app.payments) IS 'The one-off expense that app.find_spending found for a date of a bill: {name, due_on, id, apart?, expense, amount, currency, paid_on}.';
 
@@ -13578,41 +15814,55 @@ COMMENT ON FUNCTION "app"."describe_split"(text[]) IS 'Returns the parts of a sp
 
 COMMENT ON FUNCTION "app"."describe_statement"(text, identity.profiles) IS 'A provider''s statement for a due date, {on, provider, amount, currency, usual}: fetched when it became the amount, not_taken when it needs a review.';
 
-COMMENT ON FUNCTION "app"."describe_sum"(app.context, app.money_sum[], app.money_sum[], text) IS 'A total in one currency at today''s rates: {amount, currency, estimated?, converted_from?}, the last one the other currencies in it.';
+COMMENT ON FUNCTION "app"."describe_sum"(app.context, app.money_sum[], app.money_sum[], text) IS 'Returns a total in one currency at today''s rates: {amount, currency, estimated?, converted_from?}. The last lists the other currencies in it.';
 
 COMMENT ON FUNCTION "app"."describe_tax"(app.payment_sum[]) IS 'Returns the tax by currency: {currency: {amount, count, without_tax?, refunds_without_tax?}}; null when no payment states one. The last two count payments without a recorded tax.';
 
 COMMENT ON FUNCTION "app"."describe_transfers"(app.import_batches, jsonb, integer) IS 'Returns the halves of transfers as a kind of left-out rows: [{kind, count, totals, lines}].';
 
+COMMENT ON FUNCTION "app"."describe_unasked"(app.context, app.expenses, app.provider_links, date) IS 'Returns the answer for a bill whose provider is not queried now: {bill_id, name, status, said}.';
+
 COMMENT ON FUNCTION "app"."describe_unknown_categories"(jsonb) IS 'Returns the first unknown categories and their number: {unknown_categories: [{name, rows, suggestions?}], unknown_categories_count}. Only the first ten have suggestions.';
+
+COMMENT ON FUNCTION "app"."describe_value"(jsonb, text) IS 'Returns a column of a kept row in familiar terms: {amount, currency}, {category}, {person}, {shared}, {percent}, {days}, else the value itself; null for no value.';
 
 COMMENT ON FUNCTION "app"."descriptor_words"(text) IS 'Returns the distinguishing words of a name, at most eight, in lower case: without accents, payment processor, numbers and codes.';
 
 COMMENT ON FUNCTION "app"."dispatch_tool"(app.context, text, jsonb) IS 'Runs a tool by its name; an unknown name is an error of the caller.';
 
-COMMENT ON FUNCTION "app"."document_minor"(app.documents) IS 'What a document asks for, in minor units; null when it names no amount or nothing is left to pay.';
+COMMENT ON FUNCTION "app"."document_minor"(app.documents) IS 'Returns the amount to pay in a document, in minor units; null when it names no amount or is already paid.';
 
 COMMENT ON FUNCTION "app"."draft_import_rows"(app.context, app.import_batches, integer, integer) IS 'Parses the rows of these lines that have no draft yet. Each gets a draft or an error.';
 
 COMMENT ON FUNCTION "app"."draft_parts"(jsonb) IS 'Returns the drafts to write for a draft: its parts, or the draft itself.';
 
+COMMENT ON FUNCTION "app"."due_after"(identity.memberships, date, timestamp with time zone) IS 'Returns the bills that are due within a month from a day and concern a member, each once: {bills, unlisted}.';
+
+COMMENT ON FUNCTION "app"."due_on"(date, text) IS 'Returns the due day of a scheduled date: under the rule before or after, a weekend date moves to the Friday before or the Monday after.';
+
 COMMENT ON FUNCTION "app"."earlier_period"(app.period, text) IS 'Returns the period to compare with: the previous one, or the same days a year earlier; null for none.';
 
 COMMENT ON FUNCTION "app"."emit_digest"() IS 'Emits that a digest was sent, for each organization in it.';
 
+COMMENT ON FUNCTION "app"."emit_document"() IS 'Emits that a document came in, to everybody who sees it.';
+
 COMMENT ON FUNCTION "app"."emit_import"() IS 'Emits that a statement was read and has questions.';
 
-COMMENT ON FUNCTION "app"."emit_notices"() IS 'Emits what a person is newly told about bills and budgets.';
+COMMENT ON FUNCTION "app"."emit_notices"() IS 'Emits a person''s new notices about bills and budgets.';
 
-COMMENT ON FUNCTION "app"."emit_proposal"() IS 'Emits that a proposal waits, or that it was decided.';
+COMMENT ON FUNCTION "app"."emit_proposal"() IS 'Emits that a proposal is pending, or that it was decided.';
 
-COMMENT ON FUNCTION "app"."emit_reminders"() IS 'Emits what an owner is newly reminded of.';
+COMMENT ON FUNCTION "app"."emit_reminders"() IS 'Emits an owner''s new reminders.';
 
-COMMENT ON FUNCTION "app"."events_before"(timestamp with time zone) IS 'Which events are read: older ones. No transaction runs longer, so none can still put an event before them.';
+COMMENT ON FUNCTION "app"."events_before"(timestamp with time zone) IS 'Returns the instant before which events are readable. No transaction runs longer, so none can still insert an earlier event.';
 
-COMMENT ON FUNCTION "app"."expected_payer"(app.expenses) IS 'Returns the member whom the payment of a bill will name as payer; null when autopay has no payer.';
+COMMENT ON FUNCTION "app"."exceeds_amount"(jsonb, app.approval_rules, date) IS 'Returns the reason that sums exceed a rule, in the rule''s currency at the rates of a day: {reason: amount | unconvertible, …}; null when they don''t.';
 
-COMMENT ON FUNCTION "app"."expected_shares"(app.expenses, bigint) IS 'Returns what each member will bear of a coming amount of a bill; no member when autopay has no payer.';
+COMMENT ON FUNCTION "app"."expected_in_period"(app.context, date, date) IS 'The unpaid amounts of all active bills'' due dates from first_day (null: including overdue ones) to last_day, in the date''s currency. A variable bill has its usual amount, or null if unknown. is_estimate: the amount is usual, or the bill''s amount is estimated. Chart, summary and list use the same function.';
+
+COMMENT ON FUNCTION "app"."expected_payer"(app.expenses) IS 'Returns the future payer of a bill; null when autopay has no payer.';
+
+COMMENT ON FUNCTION "app"."expected_shares"(app.expenses, bigint) IS 'Returns each member''s share of a bill''s upcoming amount; empty when autopay has no payer.';
 
 COMMENT ON FUNCTION "app"."export_books"(text, jsonb, integer) IS 'Returns a page of categories, one-off expenses, due dates, settlements, documents, their files, payee rules, budgets, or the rates that valued payments.';
 
@@ -13620,19 +15870,29 @@ COMMENT ON FUNCTION "app"."export_organization"(text, jsonb, integer) IS 'Return
 
 COMMENT ON FUNCTION "app"."export_payments"(jsonb, date, date, integer) IS 'Returns the payments of a period, oldest first, with fields of their expense or bill. All totals are sums of these rows.';
 
-COMMENT ON FUNCTION "app"."export_statements"(text, jsonb, integer) IS 'Returns a page of accounts, statement lines with the ids of their payments, provider links, or provider statements.';
+COMMENT ON FUNCTION "app"."export_statements"(text, jsonb, integer) IS 'Returns a page of accounts, balances, statement lines with the ids of their payments, provider links, or provider statements.';
 
-COMMENT ON FUNCTION "app"."fail_already_paid"(text, app.expenses, app.payments, date, date, text) IS 'Ends the tool with already_paid and what was paid for the date, in one or several parts: amount, last day and payer.';
+COMMENT ON FUNCTION "app"."fail_already_paid"(text, app.expenses, app.payments, date, date, text) IS 'Ends the tool with already_paid and the payment or payments for the date: amount, last day and payer.';
+
+COMMENT ON FUNCTION "app"."fail_already_undone"(app.change_sets) IS 'Ends the tool with already_undone for a change that was undone, and possibly redone; names the previous change.';
 
 COMMENT ON FUNCTION "app"."fail_items"(jsonb, integer) IS 'Ends the call with the error of its first invalid item. invalid is [{index, status: invalid, name, error}], and details.results repeats it.';
 
-COMMENT ON FUNCTION "app"."fail_undo"(app.change_sets, app.kept_row[]) IS 'Ends the tool with undo_conflict and what stands in the way, as it is now, and the latest change that put it there.';
+COMMENT ON FUNCTION "app"."fail_not_due"(app.expenses, text, text) IS 'Ends the tool because a bill has no such date, and lists its open ones.';
+
+COMMENT ON FUNCTION "app"."fail_undo"(app.change_sets, app.kept_row[]) IS 'Ends the tool with undo_conflict, the current state of the rows that block the undo, and the latest change of them.';
 
 COMMENT ON FUNCTION "app"."fail_without_category"(text, text, boolean, boolean) IS 'Ends the tool with category_not_found and similar categories, or the existing ones if none is similar. Filters never create a category.';
 
 COMMENT ON FUNCTION "app"."file_document"(app.context, app.documents, app.document_match) IS 'Attaches a document, and gives its amount to the open date of a bill without a fixed one. Never pays it.';
 
 COMMENT ON FUNCTION "app"."find_account"(app.context, text, jsonb) IS 'Returns the account given by id or name, else the one named in the file, created if new. Returns null without either: a list of expenses has no account. Ends the tool with not_found for an unknown id.';
+
+COMMENT ON FUNCTION "app"."find_approvers"(text, text, uuid) IS 'Returns the people who may approve a person''s proposal, except that person; empty if there is nobody else.';
+
+COMMENT ON FUNCTION "app"."find_bill"(app.context, jsonb) IS 'Returns the bill of a bill_id, or the only one with a bill_name; if both are given, they must match. Ends the tool with not_found or ambiguous_name.';
+
+COMMENT ON FUNCTION "app"."find_cancel_dates"(app.context, integer) IS 'Bills that renew and whose last day to cancel is within this many days.';
 
 COMMENT ON FUNCTION "app"."find_category"(app.context, text, text, boolean) IS 'Returns the id of the category with this name, ignoring case and preferring a private one; null for Uncategorized or a blank name. Creates a missing category on request, else ends the tool with category_not_found.';
 
@@ -13646,31 +15906,45 @@ COMMENT ON FUNCTION "app"."find_document"(app.context, text) IS 'A document that
 
 COMMENT ON FUNCTION "app"."find_document_target"(app.context, app.documents, jsonb) IS 'The record that a person names: an expense, a payment, or a bill with the date in due_on, else the date nearest to the document''s own.';
 
-COMMENT ON FUNCTION "app"."find_double_charges"(app.context, date) IS 'The same amount paid twice to the payee of a recurring bill within three quarters of its rhythm and 45 days, of which one at most is the payment of a date, or all payments of it (parts: then ids has only the other one); is_confirmed when somebody said that both are real. Not once the payee paid it back.';
+COMMENT ON FUNCTION "app"."find_double_charges"(app.context, date) IS 'Returns pairs of equal payments to the payee of a recurring bill within three quarters of its period and 45 days, of which at most one is the payment of a date, or all payments of a date (parts: then ids has only the other one). is_confirmed: a person said that both are genuine. Leaves out charges that the payee paid back.';
 
-COMMENT ON FUNCTION "app"."find_duplicates"(app.context, text) IS 'Active bills of the same payee, rhythm and currency as an earlier one that has, or had within a year, the same amount, or has the same name; the later one is named first. wanted_key: only of this payee (match_key).';
+COMMENT ON FUNCTION "app"."find_due_mails"(text, timestamp with time zone) IS 'Returns the recipients and kinds of mails, sent or not. about: only one proposal or one organization.';
+
+COMMENT ON FUNCTION "app"."find_duplicates"(app.context, text) IS 'Active bills of the same payee, frequency and currency as an earlier one that has, or had within a year, the same amount, or has the same name; the later one is named first. wanted_key: only of this payee (match_key).';
 
 COMMENT ON FUNCTION "app"."find_external"(text) IS 'Returns the expense with this external id, or the record that it was merged into; null when there is none.';
 
 COMMENT ON FUNCTION "app"."find_filter_categories"(jsonb, text) IS 'Returns the ids of the categories that a filter names; null when it names none.';
 
+COMMENT ON FUNCTION "app"."find_first_mail"(app.context, app.expenses) IS 'Returns the recipient of the first mail about a bill (the asking person, if they get any) and its day in their time zone.';
+
 COMMENT ON FUNCTION "app"."find_import"(app.context, text) IS 'Returns an import of the person, locked until the step ends. Ends the tool with not_found when it is expired or another person''s, and with busy after 2 seconds.';
 
 COMMENT ON FUNCTION "app"."find_kept"(app.context, jsonb, text[]) IS 'Returns the payment to keep, of a one-off expense or a bill, and locks all rows involved. Ends the tool when it is missing or the records can''t be merged.';
 
+COMMENT ON FUNCTION "app"."find_latest_change"(app.context) IS 'Returns the change that "undo that" means: the latest change of this connection within half an hour that is not an undo.';
+
+COMMENT ON FUNCTION "app"."find_likely_bill"(app.context, jsonb) IS 'Returns the open or paid date of a bill for which a one-off expense seems to be the payment: {id, name, due_on, amount?, currency, paid_on?}, or null.';
+
+COMMENT ON FUNCTION "app"."find_mail_reader"(text, text, boolean, timestamp with time zone) IS 'As whom a mail is read without asking: the member who sent it, or who accepted its sender, while they may write. Null when a person has to decide.';
+
+COMMENT ON FUNCTION "app"."find_mail_to_read"(timestamp with time zone) IS 'Mail that somebody stands for and nobody reads right now, of organizations that accept changes.';
+
 COMMENT ON FUNCTION "app"."find_member"(app.context, text, text) IS 'Returns the member with this address, or the only one whose address contains the text; null for null. Ends the tool with not_found and candidates.';
 
-COMMENT ON FUNCTION "app"."find_near_bills"(app.context, text[]) IS 'What would match where words find no bill: {bills, bill_count?}, those with the words in another state, else all. With bill_count, bills has only so many, active and new ones first.';
+COMMENT ON FUNCTION "app"."find_near_bills"(app.context, text[]) IS 'Returns suggestions when words find no bill: {bills, bill_count?}, those with the words in another status, else all bills. With bill_count, bills has only the first, active and new ones first.';
 
 COMMENT ON FUNCTION "app"."find_near_matches"(app.expense_filter) IS 'Returns suggestions when a filter finds nothing: matches in other months, similar payees and categories, matches in other currencies, and the first day of the books after the period. Lists bills and categories when no name resembles the words; returns null when there are no words either.';
 
-COMMENT ON FUNCTION "app"."find_open_dates_for"(app.context, app.documents, text[]) IS 'Open dates of bills that a document may be for. An amount fits when it is the expected one, or for a bill without a fixed one, at most 40 percent from the usual one.';
+COMMENT ON FUNCTION "app"."find_open_dates_for"(app.context, app.documents, text[]) IS 'Returns open dates of bills that a document may belong to. An amount matches if it is the expected one or, for a bill without a fixed one, at most 40 percent from the usual one.';
 
 COMMENT ON FUNCTION "app"."find_own_latest"(uuid) IS 'Returns the person''s latest change through a connection, even if its subject has been hidden from them since. Otherwise "undo that" would revert an earlier change.';
 
-COMMENT ON FUNCTION "app"."find_paid_by"(app.context, uuid, date, date) IS 'What the books have of a member who changed nothing: {log_begins?, paid_by_member? [{count, recorded_by?}]}, payments of these days that others recorded, and the day of the first change that is kept.';
+COMMENT ON FUNCTION "app"."find_paid_by"(app.context, uuid, date, date) IS 'Returns what the books contain about a member who made no changes: {log_begins?, paid_by_member? [{count, recorded_by?}]}, with payments of these days that others recorded, and the day of the first stored change.';
 
 COMMENT ON FUNCTION "app"."find_pairs"(app.context, app.import_batches, integer, integer) IS 'Returns the pairs of unmatched rows with entries up to five days before or after. The amounts are equal, close to an estimate, equal at the day''s exchange rate, or differ by a tip.';
+
+COMMENT ON FUNCTION "app"."find_party"(app.context, text, text) IS 'Returns a member, or a former one with a balance, by displayed name, "former member" or part of the address. Ends the tool with not_found and candidates.';
 
 COMMENT ON FUNCTION "app"."find_payee_rule"(app.context, text, text) IS 'Returns the category of the longest rule that a payee or name begins with; null when no rule applies.';
 
@@ -13678,37 +15952,61 @@ COMMENT ON FUNCTION "app"."find_payments"(app.expense_filter) IS 'Returns the un
 
 COMMENT ON FUNCTION "app"."find_payments_for"(app.context, app.documents, text[]) IS 'Payments of the amount of a document, from five days before it until 45 days after it is due.';
 
-COMMENT ON FUNCTION "app"."find_price_rises"(app.context, date) IS 'The latest rise of each fixed price that took effect since a day and still stands, or that is set and takes effect later (upcoming).';
+COMMENT ON FUNCTION "app"."find_price_rises"(app.context, date) IS 'Returns the latest rise of each fixed price that took effect since a day and still applies, or that takes effect later (upcoming).';
 
-COMMENT ON FUNCTION "app"."find_provider_trouble"(app.context) IS 'Provider links of variable bills that need somebody, by kind: needs_reauth, paused, paused_by_plan, failed, needs_review (the provider''s amount was not taken over) or amount_missing (no statement by the 10th).';
+COMMENT ON FUNCTION "app"."find_provider_trouble"(app.context) IS 'Provider links of variable bills that need attention, by kind: needs_reauth, paused, paused_by_plan, failed, needs_review (the provider''s amount was not applied) or amount_missing (no statement by the 10th).';
 
 COMMENT ON FUNCTION "app"."find_rate"(text, date) IS 'Returns the rate of a currency as of a day; all null when none is known.';
 
 COMMENT ON FUNCTION "app"."find_records"(app.context, jsonb) IS 'Returns the ids of the records to change: the given ids, or the one-off expenses that match a filter of list_expenses, latest first and locked. Ends the tool with not_found when none match, and with invalid_argument above 500.';
 
+COMMENT ON FUNCTION "app"."find_recurring_charges"(app.context, date) IS 'Payments without a bill that return weekly to yearly, the latest since a day: at least three (four weekly, two yearly) of one payee and currency. Differing amounts count only if the payee has no other charges. Excludes charges that an active bill''s name or amount covers, and payees with a rule no_bill.';
+
+COMMENT ON FUNCTION "app"."find_rhythm"(integer) IS 'The frequency and interval, such as "monthly/3", of two charges so many days apart; null for none.';
+
 COMMENT ON FUNCTION "app"."find_same_payment"(jsonb) IS 'Returns the expense or bill payment with the same day, amount, currency, direction and payee (or name, without a payee). Also matches a similarly named bank row up to five days later. Returns null when there is none.';
 
-COMMENT ON FUNCTION "app"."find_spending"(app.expenses, app.expense_occurrences, bigint, date[], boolean) IS 'The one-off expense that pays a bill''s date: of the given or expected amount, near one of some days. All null without one, or when other people can see it than the bill. Not is_linkable: one that is split or reimbursed.';
+COMMENT ON FUNCTION "app"."find_spending"(app.expenses, app.expense_occurrences, bigint, date[], boolean) IS 'Returns the one-off expense that pays a bill''s date: of the given or expected amount, near one of some days. All null without one, or when other people see the expense than the bill. is_linkable is false for an expense that is split or reimbursed.';
 
 COMMENT ON FUNCTION "app"."find_split"(text) IS 'Returns the expense ids of all parts of an expense''s split, or its own id alone.';
+
+COMMENT ON FUNCTION "app"."find_statement_date"(app.expenses, app.provider_statements, date) IS 'Returns the date of a bill in a month for a statement: the date of the earlier statement, else the first open one; null when the bill is not due then, or has no amounts to fetch.';
+
+COMMENT ON FUNCTION "app"."find_stopped_charges"(app.context) IS 'Bills whose earlier charges are in an account''s statements, and whose open date is missing there.';
 
 COMMENT ON FUNCTION "app"."find_sums"(app.sum_item[], app.sum_item[]) IS 'Returns the wholes that are the sum of two to four parts. The parts share a day within five days of the whole, and their names agree with it.';
 
 COMMENT ON FUNCTION "app"."find_tax_rate"(bigint, bigint) IS 'Returns the rate in percent, with one decimal, that gives this tax; null when none or several do.';
 
-COMMENT ON FUNCTION "app"."find_waiting_subscriptions"(timestamp with time zone) IS 'Subscriptions with an event that nobody is sending and that need not wait after a failure.';
+COMMENT ON FUNCTION "app"."find_trials"(app.context, integer) IS 'Bills whose trial ends within this many days.';
+
+COMMENT ON FUNCTION "app"."find_unusual_amounts"(app.context, date) IS 'Bills with varying amounts whose latest amount is far from the median of the previous ones since a day.';
+
+COMMENT ON FUNCTION "app"."find_waiting_subscriptions"(timestamp with time zone) IS 'Returns subscriptions with an event that nobody is sending and that is not waiting for a retry.';
 
 COMMENT ON FUNCTION "app"."first_few"(jsonb) IS 'Returns the first few rows if there are many; all of them would fill the conversation.';
 
+COMMENT ON FUNCTION "app"."first_scheduled_due"(date, text) IS 'Returns the earliest date that, if scheduled, would be due on or after a day: the inverse of app.due_on.';
+
+COMMENT ON FUNCTION "app"."first_watched"(app.expenses, date) IS 'Returns a day, or the first tracked due date if that is later: a new schedule may begin in the future.';
+
 COMMENT ON FUNCTION "app"."follow_tax"(bigint, numeric, bigint) IS 'Returns the tax of a payment, in minor units, after its amount changes. A rate still applies; without one the tax stays, or becomes null when it exceeds the amount.';
 
-COMMENT ON FUNCTION "app"."foresee_import"(app.context, jsonb) IS 'What app.judge_import answers; nothing of the call is kept.';
+COMMENT ON FUNCTION "app"."foresee_import"(app.context, jsonb) IS 'Returns the result of app.judge_import and rolls back all writes of the call.';
 
 COMMENT ON FUNCTION "app"."forget_layouts"(app.context, jsonb) IS 'Deletes the answers about header lines, so that the next statement asks again. Ends the tool with not_found for an unknown id.';
 
 COMMENT ON FUNCTION "app"."forget_line"() IS 'Marks a statement line as forgotten when a payment linked to it is purged.';
 
 COMMENT ON FUNCTION "app"."former_payments"(date) IS 'Returns payments in a form that statements still use and the books don''t: merged payments, and splits as one payment. Each comes with the payment that replaced it.';
+
+COMMENT ON FUNCTION "app"."future_counts"(app.context, date, text[]) IS 'The number of dates in app.future_occurrences for each bill, without computing them.';
+
+COMMENT ON FUNCTION "app"."future_occurrences"(app.context, date, text[]) IS 'The dates after the current one of each active bill until a day, except those paid or skipped in advance.';
+
+COMMENT ON FUNCTION "app"."future_spans"(app.context, date, text[]) IS 'The numbers of scheduled dates of each active bill from about its current one until a day, some of which may have rows, and the range of scheduled days that contains them.';
+
+COMMENT ON FUNCTION "app"."get_context"(app.context, jsonb) IS 'Tool get_context. Returns data {user, role, read_only?, plan, features, fx_as_of?} and the requested lists: without include, the categories and settings.';
 
 COMMENT ON FUNCTION "app"."give_categories"(app.context, app.import_batches, jsonb) IS 'Creates the missing categories of an import and assigns them to its rows. Ends the tool with category_not_found when the caller did not ask to create them.';
 
@@ -13720,11 +16018,15 @@ COMMENT ON FUNCTION "app"."group_pairs"(app.match_pair[]) IS 'Returns pairs in g
 
 COMMENT ON FUNCTION "app"."guard_private"() IS 'Rejects making a category private or public, by a call or an undo, without the right settings:write.';
 
-COMMENT ON FUNCTION "app"."has_app"(uuid, text) IS 'Whether a person connected an app to an organization; without one, nobody hears.';
+COMMENT ON FUNCTION "app"."has_app"(uuid, text) IS 'Whether a person connected an app to an organization; without one, no events are needed.';
+
+COMMENT ON FUNCTION "app"."has_date_document"(text, date) IS 'Whether a document is attached to the date of a bill that is due on a day.';
 
 COMMENT ON FUNCTION "app"."has_items"(text) IS 'Whether a change wrote anything, including rows hidden from the person.';
 
-COMMENT ON FUNCTION "app"."has_room_for"(text, text, timestamp with time zone) IS 'Whether a grant may have this subscription besides its others.';
+COMMENT ON FUNCTION "app"."has_mail_to_read"(timestamp with time zone) IS 'Whether there is mail to read.';
+
+COMMENT ON FUNCTION "app"."has_room_for"(text, text, timestamp with time zone) IS 'Whether a grant may have this subscription in addition to its others.';
 
 COMMENT ON FUNCTION "app"."has_waiting_events"(timestamp with time zone) IS 'Whether there is an event to send.';
 
@@ -13740,17 +16042,25 @@ COMMENT ON FUNCTION "app"."import_questions"(app.import_batches, jsonb) IS 'Retu
 
 COMMENT ON FUNCTION "app"."import_whole_file"(app.context, jsonb) IS 'Step all: takes a short file from its text to the preview in one call.';
 
+COMMENT ON FUNCTION "app"."instant"() IS 'Returns the instant of the running request from its function (setting app.at), else the transaction''s own.';
+
+COMMENT ON FUNCTION "app"."is_ahead"(app.expenses, date, date, integer) IS 'Whether a date is so far ahead that "it is paid" cannot mean it: outside its lead days, or further away than a paid date before it.';
+
 COMMENT ON FUNCTION "app"."is_amount_within"(app.expense_filter, bigint, text, bigint, text) IS 'Whether an amount is within a filter''s bounds, by its value in the filter''s currency or as charged.';
 
-COMMENT ON FUNCTION "app"."is_cash_withdrawal"(text) IS 'Whether a name says that cash came out of a machine; the fee for that is spending.';
+COMMENT ON FUNCTION "app"."is_cash_withdrawal"(text) IS 'Whether a name means a cash withdrawal; its fee is spending.';
 
 COMMENT ON FUNCTION "app"."is_closed"(text, date) IS 'Whether a day lies in a closed month. For callers that skip such days instead of failing.';
 
-COMMENT ON FUNCTION "app"."is_income"(text, text, boolean) IS 'Whether money was earned: of a category of income, by a name such as "got my salary", or a refund named like a salary, a benefit or a gift.';
+COMMENT ON FUNCTION "app"."is_income"(text, text, boolean) IS 'Whether money was earned: in a category of income, under a name such as "got my salary", or as a refund named like a salary, a benefit or a gift.';
 
-COMMENT ON FUNCTION "app"."is_money_back"(text) IS 'Whether a name says that money came back from a seller.';
+COMMENT ON FUNCTION "app"."is_members_address"(text, text) IS 'Whether a member signs in with an address, in lower case.';
 
-COMMENT ON FUNCTION "app"."is_own_transfer"(text) IS 'Whether a name says that money moved to or from a savings account, or between own accounts; its fees are spending.';
+COMMENT ON FUNCTION "app"."is_money_back"(text) IS 'Whether a name means that a seller returned money.';
+
+COMMENT ON FUNCTION "app"."is_own_transfer"(text) IS 'Whether a name means moving money to or from a savings account, or between own accounts; its fees are spending.';
+
+COMMENT ON FUNCTION "app"."is_paid_by_autopay"(app.expenses, date, date) IS 'Whether an open occurrence counts as paid: it is automatic and has passed since the last roll. Without any known amount, the roll leaves it waiting for one.';
 
 COMMENT ON FUNCTION "app"."is_party"(app.expenses, uuid) IS 'Whether a member pays or shares a bill by its current settings, which apply to later payments only.';
 
@@ -13758,11 +16068,17 @@ COMMENT ON FUNCTION "app"."is_plain"(app.expense_filter) IS 'Whether a filter ha
 
 COMMENT ON FUNCTION "app"."is_relabeling"(jsonb, jsonb) IS 'Whether an update of a payment or expense changes only its note, tags or category, and leaves every monthly total as it was.';
 
-COMMENT ON FUNCTION "app"."is_sentence"(text) IS 'Whether a text for a category is a request, such as "put it under food please", and not the name of one.';
+COMMENT ON FUNCTION "app"."is_scheduled"(app.expenses, date) IS 'Whether the schedule of a bill contains a day.';
+
+COMMENT ON FUNCTION "app"."is_sentence"(text) IS 'Whether a category argument is a request, such as "put it under food please", instead of a name.';
+
+COMMENT ON FUNCTION "app"."is_sharing"(jsonb) IS 'Whether it has the form {how: equally, shares or amounts, parts: [{member_id, weight}]}; the weight of an amount is its minor units.';
 
 COMMENT ON FUNCTION "app"."is_write"(text) IS 'Whether a tool changes the books: a stable function cannot; an unknown name counts as a write.';
 
 COMMENT ON FUNCTION "app"."join_rules"(app.context, jsonb, jsonb) IS 'Returns the payee rules of an import with the given ones, which replace rules for the same words. Ends the tool when a rule has no payee or an unknown category.';
+
+COMMENT ON FUNCTION "app"."judge_connection"(uuid, text, timestamp with time zone) IS 'Returns whether a person may connect a bill now: {"outcome": open, unknown_bill, not_owner, ended, not_variable or feature_not_in_plan}, with the bill, its organization and its owner unless the bill is unknown; or identity.refuse_deleting.';
 
 COMMENT ON FUNCTION "app"."judge_import"(app.context, jsonb) IS 'The rules that committing an import would exceed, and what it would write, computed from its staged rows without publishing. Null unless the call commits.';
 
@@ -13770,15 +16086,27 @@ COMMENT ON FUNCTION "app"."judge_import_rows"(app.context, app.import_batches, t
 
 COMMENT ON FUNCTION "app"."judge_moved"(app.context, text[], jsonb) IS 'The rules that a write exceeds, counting the person''s unapproved writes of the last 24 hours: [{reason: any | records | amount | unconvertible, approver, …}].';
 
-COMMENT ON FUNCTION "app"."keep_balance"(app.import_batches) IS 'Stores the account''s balances from its statement, unless a later statement is known.';
+COMMENT ON FUNCTION "app"."judge_statement"(app.expense_occurrences, bigint, text, bigint) IS 'Returns why a statement cannot become the amount of a due date without a review; null if it can.';
+
+COMMENT ON FUNCTION "app"."keep_answer"(app.context, app.provider_links, date, jsonb, boolean, boolean) IS 'Stores the result of querying a provider for a month, {outcome: "statement", amount, currency, due_on?} or {outcome: "failed", code, retry_after?}: {bill_id, name, status, said, …}. The caller holds the lease, which the last result ends.';
+
+COMMENT ON FUNCTION "app"."keep_balance"(app.context, app.import_batches) IS 'Stores the closing balance of an import, and the account''s balances unless a later statement is known.';
 
 COMMENT ON FUNCTION "app"."keep_change"() IS 'Lets a change record its effects once, and be deleted only while it has no items.';
 
-COMMENT ON FUNCTION "app"."keep_document"(app.context, jsonb) IS 'Step keep of attach_document: stores {content in base64, name, type, facts} once. The same content again is the document that is there, also when two people add it at once: writers of one organization take turns.';
+COMMENT ON FUNCTION "app"."keep_document"(app.context, jsonb) IS 'Step keep of attach_document: stores {content in base64, name, type, facts} once. Repeated content returns the existing document, also when two people add it at once, because writers of one organization take turns.';
 
 COMMENT ON FUNCTION "app"."keep_import_file"(app.context, jsonb) IS 'Step keep: stores the text of a file and the result of reading it, once for each import. The revision is 2 when the file must be read again: the account has learned an answer that the call does not give, or its currency settles the decimal separator.';
 
+COMMENT ON FUNCTION "app"."keep_statement"(app.context, app.provider_links, app.expenses, date, jsonb, boolean) IS 'Stores a statement {amount, currency, due_on?} of a month and applies its amount unless app.judge_statement objects: {status: updated, unchanged or needs_review, due_on?, old?, new, currency, usual?, reason?, said}. A repeated statement changes nothing, unless a person requests it.';
+
+COMMENT ON FUNCTION "app"."kept_for"(text) IS 'Returns how long a kind of row is kept; raises an error for an unknown kind.';
+
 COMMENT ON FUNCTION "app"."kind_of_payment"(text, text) IS 'Returns refund, bill_payment or one_off.';
+
+COMMENT ON FUNCTION "app"."last_index"(app.expenses) IS 'Returns the number of the last scheduled date, under both ends; null when the schedule never ends.';
+
+COMMENT ON FUNCTION "app"."latest_payment"(text) IS 'Returns the payment of a date that was recorded last; null without payments.';
 
 COMMENT ON FUNCTION "app"."learned_of"(text, text) IS 'Returns a person''s answers about files of an account with this header line; {} for none.';
 
@@ -13786,7 +16114,9 @@ COMMENT ON FUNCTION "app"."leave_split"(text[]) IS 'Detaches payments from their
 
 COMMENT ON FUNCTION "app"."link_import_rows"(app.context, app.import_batches) IS 'Stores the rows of a committed import as lines of the account, linked with their payments. These are existing payments, newly paid dates, and new expenses, whose draft has the id. Ends the tool with expectation_mismatch when the books have changed since matching.';
 
-COMMENT ON FUNCTION "app"."list_bills"(app.context, jsonb) IS 'Tool list_bills: data {bills, totals {due, monthly?, yearly?}, no_match?}, with bill_id also its history. Totals cover all matches, monthly and yearly unless the filter is about dates: due is overdue or due until the end of the window, or of the calendar month without one; estimated is the estimated part, converted_from names the other currencies in it; due_in_window {count, amount} is a bill''s part.';
+COMMENT ON FUNCTION "app"."link_status"(app.provider_links, timestamp with time zone) IS 'Returns the status of a link, or paused_by_plan while the organization''s plan does not include fetching.';
+
+COMMENT ON FUNCTION "app"."list_bills"(app.context, jsonb) IS 'Tool list_bills: data {bills, totals {due, monthly?, yearly?}, no_match?}, with bill_id also its history. Totals cover all matches; monthly and yearly are absent when the filter is about dates: due is overdue or due until the end of the window, or of the calendar month without one; estimated is the estimated part, converted_from names the other currencies in it; due_in_window {count, amount} is a bill''s part.';
 
 COMMENT ON FUNCTION "app"."list_calendar"(boolean, timestamp with time zone) IS 'Returns overdue dates and those due within a year, in the organization of the request''s claims, nearest first: {organization, country, is_cut, dates: [{bill_id, name, due_on, dates, autopay, changed_at, amount?, currency?, is_estimate?}]}. Returns null without a membership.';
 
@@ -13814,7 +16144,11 @@ COMMENT ON FUNCTION "app"."list_line_payments"(text) IS 'Returns the ids of the 
 
 COMMENT ON FUNCTION "app"."list_open_dates"(app.context, date) IS 'Returns the unpaid due dates of bills up to a day: [{name, due_on}]; null for none.';
 
-COMMENT ON FUNCTION "app"."list_payee_rules"() IS 'Returns the organization''s payee rules: [{payee, category}].';
+COMMENT ON FUNCTION "app"."list_open_proposals"(app.context) IS 'Returns the pending proposals that the person''s policies show; null without any.';
+
+COMMENT ON FUNCTION "app"."list_own_subjects"(app.change_sets) IS 'Returns the ids of the balances that a change concerns, each of which is visible or not by itself.';
+
+COMMENT ON FUNCTION "app"."list_payee_rules"() IS 'Returns the organization''s payee rules: [{payee, category?, no_bill?}].';
 
 COMMENT ON FUNCTION "app"."list_plain_payments"(app.expense_filter, jsonb, integer) IS 'Returns the ids of the next page for a filter that passes app.is_plain, latest first, plus one more to detect a further page.';
 
@@ -13823,6 +16157,8 @@ COMMENT ON FUNCTION "app"."list_recent_payments"(app.context, app.import_batches
 COMMENT ON FUNCTION "app"."list_removable"(app.context, text) IS 'Returns the payment of a line, as an array, if the import may remove it; null for bills, parts of a split, merged payments, closed months, and expenses of others under "own only".';
 
 COMMENT ON FUNCTION "app"."list_shared_expenses"() IS 'Returns the ids of the expenses and bills that the person has a share in.';
+
+COMMENT ON FUNCTION "app"."list_sharers"() IS 'Returns the members who may share costs: those whose role can write, in order of joining.';
 
 COMMENT ON FUNCTION "app"."list_subjects"(app.change_sets) IS 'Returns the ids of the expenses, categories, settlements and documents that a change concerns, before and after it. Includes records that others were merged into, and categories that its facts mention.';
 
@@ -13834,23 +16170,31 @@ COMMENT ON FUNCTION "app"."list_who_may"(text) IS 'Returns the people to ask for
 
 COMMENT ON FUNCTION "app"."load_import"(app.context, app.import_batches) IS 'Step load: returns the progress of an import, and the inputs for reading its file again: {file, mapping, learned, home}.';
 
+COMMENT ON FUNCTION "app"."lock_books"(text) IS 'Makes this transaction the only writer of an organization. Ends the tool with busy when another writer takes too long.';
+
 COMMENT ON FUNCTION "app"."lock_import_bills"(app.import_batches) IS 'Locks the bills and expenses that an import pays or corrects, before it writes the first payment.';
 
 COMMENT ON FUNCTION "app"."lock_imports"(text) IS 'Lets one transaction at a time publish an import in an organization; other writes continue. Ends the tool with busy after 2 seconds.';
+
+COMMENT ON FUNCTION "app"."log_balance"(app.context, jsonb, text) IS 'Stores a balance that a person says, of an account that is created if missing: {result, warnings}.';
+
+COMMENT ON FUNCTION "app"."log_balances"(app.context, jsonb, boolean) IS 'Stores the balances among the items of log_expenses: {results, warnings, facts?}.';
 
 COMMENT ON FUNCTION "app"."log_expenses"(app.context, jsonb) IS 'Tool log_expenses. Returns data {results, totals_by_currency}; the totals cover written items.';
 
 COMMENT ON FUNCTION "app"."make_account"(app.context, text, text, jsonb) IS 'Returns the account with a key, created under an unused name if missing. Ends the tool with invalid_argument at 100 accounts.';
 
+COMMENT ON FUNCTION "app"."mark_bill_paid"(app.context, jsonb) IS 'Tool mark_bill_paid. Returns data {payment, occurrence, next_due?, bill_id, name, before?}; before {amount, paid_on} is the earlier payment of a corrected date.';
+
 COMMENT ON FUNCTION "app"."mark_undone"(app.change_sets, text) IS 'Marks a change as undone, and updates the changes that it had undone.';
 
-COMMENT ON FUNCTION "app"."match_document"(app.context, app.documents) IS 'The record that a document belongs to, with a tier of at most 2, or up to three that it may belong to. Empty for something new, and for a document without payee, currency or date.';
+COMMENT ON FUNCTION "app"."match_document"(app.context, app.documents) IS 'Returns the record of a document if the match is certain (tier 1 or 2), or up to three candidates. Empty for a new document, and for one without payee, currency or date.';
 
 COMMENT ON FUNCTION "app"."match_import_page"(app.context, app.import_batches) IS 'Step match: matches the next page of rows with the books.';
 
 COMMENT ON FUNCTION "app"."match_import_rows"(app.context, app.import_batches, integer, integer) IS 'Matches the rows between two lines of an import with the books, as known, linked, transfer, likely or new.';
 
-COMMENT ON FUNCTION "app"."match_key_of"(app.document_match) IS 'A record, and the date of a bill, as app.documents.declined names it.';
+COMMENT ON FUNCTION "app"."match_key_of"(app.document_match) IS 'Returns the key of a record, or of a bill''s date, in app.documents.declined.';
 
 COMMENT ON FUNCTION "app"."match_known_rows"(app.context, app.import_batches, integer, integer) IS 'Marks rows that an earlier commit stored as lines: the same account, day, amount, text and number among equal lines. A line of that day with a similar text also counts.';
 
@@ -13862,33 +16206,73 @@ COMMENT ON FUNCTION "app"."match_sums"(app.context, app.import_batches, integer,
 
 COMMENT ON FUNCTION "app"."matches_filter"(app.expense_filter, text, text[], text, text, text, text, text) IS 'Whether an expense or bill matches a filter.';
 
-COMMENT ON FUNCTION "app"."means_uncategorized"(text) IS 'Whether a text stands for having no category; a category of that name comes first.';
+COMMENT ON FUNCTION "app"."materialize_occurrences"(app.expenses, integer, integer) IS 'Creates the missing rows among these numbers of a bill''s schedule.';
+
+COMMENT ON FUNCTION "app"."means_uncategorized"(text) IS 'Whether a text means having no category; an existing category of that name comes first.';
 
 COMMENT ON FUNCTION "app"."measure_change"(text) IS 'The size of a change: {records, acts: count by tool, sums: minor units by currency}.';
+
+COMMENT ON FUNCTION "app"."member_name"(uuid) IS 'Returns the display name of a person of the organization; null for a former member.';
 
 COMMENT ON FUNCTION "app"."member_sees"(app.expenses, identity.memberships) IS 'Whether a member sees an expense or bill, for pages that the service reads on their behalf. Applies the same conditions as the policies.';
 
 COMMENT ON FUNCTION "app"."merge_expenses"(app.context, jsonb) IS 'Tool update_expenses with merge_into. Returns data {updated, count, merged}: the changes to the kept record, and the deleted records as they were.';
 
+COMMENT ON FUNCTION "app"."missing_months"(app.provider_links, date) IS 'Returns months among the eleven before the last one, latest first, in which a date of the bill waits for its statement: it has no amount, or was paid with an estimate.';
+
+COMMENT ON FUNCTION "app"."month_date_index"(app.expenses, date) IS 'app.schedule_index for a schedule with several days a month or with the last day.';
+
+COMMENT ON FUNCTION "app"."month_dates"(integer, integer[]) IS 'Returns several days or weekdays of a month as dates in order; days that coincide on the last day of a short month count once.';
+
+COMMENT ON FUNCTION "app"."month_day"(integer, integer) IS 'Returns a day of a month (app.month_of), or the last day of a shorter month.';
+
 COMMENT ON FUNCTION "app"."month_name"(date) IS 'Returns the month of a day as YYYY-MM.';
 
-COMMENT ON FUNCTION "app"."most_document_bytes"(text) IS 'How many bytes of documents an organization may keep, by its plan.';
+COMMENT ON FUNCTION "app"."month_of"(date) IS 'Returns the month of a day as a number for adding months: 12 * year + 0 for January to 11 for December.';
+
+COMMENT ON FUNCTION "app"."month_weekday"(integer, integer) IS 'Returns a weekday of a month (app.month_weekday code: 100 times its number, 5 for the last, plus its ISO number; 302 is the third Tuesday) for a month of app.month_of.';
+
+COMMENT ON FUNCTION "app"."most_document_bytes"(text) IS 'Returns the document bytes that an organization may store, by its plan.';
 
 COMMENT ON FUNCTION "app"."named_period"(text, date) IS 'Returns the period that a word such as last_month means on a day. this_, last_ and next_ mean whole weeks, months, quarters or years; last_30_days and the like end on that day.';
 
-COMMENT ON FUNCTION "app"."names_member"(text[], text) IS 'Whether a statement''s text is the name of a person, who has these words in their address.';
+COMMENT ON FUNCTION "app"."names_agree"(text, text, text, text, boolean) IS 'Whether two records have the same name: all words of the shorter name or payee are in the other''s. payees_decide: if both have a payee, names don''t count.';
+
+COMMENT ON FUNCTION "app"."names_member"(text[], text) IS 'Whether a statement''s text is a name whose words appear in the person''s address.';
 
 COMMENT ON FUNCTION "app"."names_resemble"(text, text, text, text) IS 'Whether two records share a word of their names or payees: enough to ask, unlike app.names_agree.';
 
 COMMENT ON FUNCTION "app"."narrow_mails"(jsonb, text, jsonb) IS 'Returns the value of a preference; of mails, only those of the members that a change concerns.';
 
-COMMENT ON FUNCTION "app"."negate_amounts"(jsonb) IS 'Amounts [{currency, minor}] with the other sign.';
+COMMENT ON FUNCTION "app"."nearest_day"(app.context, text, text, boolean) IS 'Returns the day that MM-DD means near today, if only one is possible; else ends the tool and asks for the year.';
 
-COMMENT ON FUNCTION "app"."next_attempt"(integer, timestamp with time zone) IS 'When a mail or an event is sent again after so many attempts: exponential backoff, up to half a day.';
+COMMENT ON FUNCTION "app"."negate_amounts"(jsonb) IS 'Returns amounts [{currency, minor}] with the opposite sign.';
+
+COMMENT ON FUNCTION "app"."new_id_bits"() IS 'Returns the 60 bits of a new public id, in the form of app.spell_id().';
+
+COMMENT ON FUNCTION "app"."next_attempt"(integer, timestamp with time zone) IS 'Returns the next attempt for a mail or an event after this many attempts: exponential backoff, up to half a day.';
+
+COMMENT ON FUNCTION "app"."next_cancel_by"(app.expenses, date) IS 'Returns the next last day to cancel a bill before its next term; null without a known notice period.';
+
+COMMENT ON FUNCTION "app"."next_due_dates"(app.context, app.expenses, integer) IS 'Returns the next due dates of a bill, from today, that are not paid or skipped; empty if the bill isn''t active.';
+
+COMMENT ON FUNCTION "app"."next_price_from"(app.expenses, date) IS 'Returns the first due date with the bill''s amount, if earlier upcoming dates still have another one; else null.';
+
+COMMENT ON FUNCTION "app"."next_renewal"(app.expenses, date) IS 'Returns the first renewal of an active bill on or after a day; null when it doesn''t renew any more, or no renewal was recorded.';
+
+COMMENT ON FUNCTION "app"."note_refused_credential"() IS 'Records that a provider no longer accepts the credential of a link.';
+
+COMMENT ON FUNCTION "app"."nth_month_date"(app.expenses, integer) IS 'app.scheduled_on for a schedule with several days a month or with the last day.';
 
 COMMENT ON FUNCTION "app"."oldest_running"() IS 'Returns the id of the oldest running transaction. All earlier ones are visible from here on.';
 
-COMMENT ON FUNCTION "app"."paid_minor"(text) IS 'The payments for an occurrence so far, less refunds.';
+COMMENT ON FUNCTION "app"."open_doubts"(app.documents) IS 'The doubts of a document, except several accounts that all appear in earlier documents of its payee which a person or a certain match attached. One unknown account among them stays a doubt.';
+
+COMMENT ON FUNCTION "app"."open_indexes"(app.expenses, date, integer) IS 'Returns the numbers of the next scheduled dates, up to the requested count, that are due today or later and neither paid nor skipped.';
+
+COMMENT ON FUNCTION "app"."open_occurrences"(app.context, text[]) IS 'The open dates of all bills as of now: every overdue date, the current one of an active bill, and partly paid ones, with their unpaid amounts (null if unknown).';
+
+COMMENT ON FUNCTION "app"."paid_minor"(text) IS 'Returns the payments for an occurrence so far, less refunds.';
 
 COMMENT ON FUNCTION "app"."pair_halves"(app.context, app.import_batches, integer, integer) IS 'Returns rows that are, or may be, the other half of a transfer. At most one half is spending; payment_ids are payments that turn out not to be. Rows named like the other account come first, then the nearest days.';
 
@@ -13898,17 +16282,25 @@ COMMENT ON FUNCTION "app"."parse_charged"(app.context, jsonb, text, text) IS 'Re
 
 COMMENT ON FUNCTION "app"."parse_closed_through"(app.context, text) IS 'Returns the last day of the last month to close; null for a blank argument, which closes none. Ends the tool with date_out_of_range when the month has not ended.';
 
+COMMENT ON FUNCTION "app"."parse_date"(app.context, text, text, boolean) IS 'Returns a date argument as a calendar date of the owner; a payment''s date is in the past. Null stays null.';
+
 COMMENT ON FUNCTION "app"."parse_expense_filter"(app.context, jsonb) IS 'Returns the filter from the arguments of list_expenses or summarize_spending.';
 
 COMMENT ON FUNCTION "app"."parse_expense_item"(app.context, jsonb, text, boolean, app.category_choice) IS 'Returns one item as a draft. field is its path in the arguments, for errors. A chosen category replaces the item''s.';
 
 COMMENT ON FUNCTION "app"."parse_expense_items"(app.context, jsonb, boolean) IS 'Returns all items as drafts; ends the call when any is invalid.';
 
+COMMENT ON FUNCTION "app"."parse_mail"(jsonb, text) IS 'A mail as the service sends it: {sender, subject, verdicts, is_proven}.';
+
 COMMENT ON FUNCTION "app"."parse_paid_on"(app.context, text, text) IS 'Returns the day of a payment. Allows 10 years back, and one day ahead for people in time zones ahead of the owner''s; otherwise ends the tool with date_out_of_range.';
+
+COMMENT ON FUNCTION "app"."parse_payer"(app.context, text, text) IS 'Returns the member who paid, by address or part of it; null stays null.';
 
 COMMENT ON FUNCTION "app"."parse_period"(app.context, jsonb, app.expense_filter) IS 'Returns the requested period, by default this month. from alone ends today; to alone starts at the first payment.';
 
 COMMENT ON FUNCTION "app"."parse_reimbursement"(app.context, jsonb, text, text, text, date) IS 'Returns a reimbursement from {reimbursement?, reimbursed_by?, reimbursed_on?}. A name alone means open, a day means done. Missing arguments keep their values; done without a day means today. Ends the tool with invalid_argument on a contradiction.';
+
+COMMENT ON FUNCTION "app"."parse_sharing"(app.context, jsonb, bigint, text, text) IS 'Returns how an amount is shared, from {between?: members, shares?: weights, amounts?}: by default equally among all members who can write; null when it is shared between nobody.';
 
 COMMENT ON FUNCTION "app"."parse_split"(app.context, jsonb, jsonb, text, boolean) IS 'Returns the parts of a draft with their own fields: [{amount_minor, category_id?, note?, tax_minor?, charged_minor?}]. One part may omit its amount and gets the rest. Ends the tool with invalid_argument when the amounts don''t add up.';
 
@@ -13918,17 +16310,37 @@ COMMENT ON FUNCTION "app"."parse_url"(text, text) IS 'Returns a link argument; n
 
 COMMENT ON FUNCTION "app"."part_of"(bigint, bigint, bigint) IS 'Returns an amount times share / whole; the amount itself without a share.';
 
+COMMENT ON FUNCTION "app"."passed_occurrences"(app.context, text[]) IS 'The passed open dates with their unpaid amounts. Includes paused and cancelled bills, whose dates before the pause stay due until they are paid or skipped. For active bills that were not rolled yet, includes the dates that a roll would add, up to the current one.';
+
+COMMENT ON FUNCTION "app"."pay_awaited"(app.expenses, app.expense_occurrences, date) IS 'Records the automatic payment of a passed date that waited for its amount and now has one. Takes the date in its earlier state.';
+
 COMMENT ON FUNCTION "app"."pay_matched_date"(app.context, jsonb, jsonb, bigint, text) IS 'Pays the date of a bill with the bank''s amount and tax on the bank''s day; in another currency, with the date''s own amount. Returns the payment''s id. Ends the tool with expectation_mismatch when the date is no longer open.';
 
 COMMENT ON FUNCTION "app"."payee_words"(text) IS 'Returns the words of a payee or name in lower case, without accents and punctuation, separated by single spaces.';
 
 COMMENT ON FUNCTION "app"."perform_once"(app.context, text, jsonb) IS 'Runs a call with an idempotency key: the same key and arguments return the first result, unless its change was undone.';
 
+COMMENT ON FUNCTION "app"."perform_tool"(app.context, text, jsonb) IS 'Runs a tool, inside a change set if it writes.';
+
+COMMENT ON FUNCTION "app"."place_mail"(app.inbound_mails, timestamp with time zone) IS 'Decides what becomes of a mail that arrived with its content; null when it is not to be kept.';
+
+COMMENT ON FUNCTION "app"."plain_words"(text, integer) IS 'Returns the beginning of a name that a stranger chose, as one line of words without invisible characters, markup or quotes. Null if nothing legible is left.';
+
+COMMENT ON FUNCTION "app"."plan_warnings"(app.context) IS 'Returns warnings about a trial or grace period that ends within a week, if no other plan includes its features.';
+
 COMMENT ON FUNCTION "app"."prepare_closing"(app.context, date) IS 'Records due automatic payments, then locks the organization against other writers. Ends the tool with values_pending while a value in these months waits for its daily rate.';
 
 COMMENT ON FUNCTION "app"."preview_import"(app.context, app.import_batches, jsonb) IS 'Returns {preview}: the effect of an import, with its questions and notes. Writes nothing into the books. Ends the tool with invalid_argument when no row is readable, and with month_closed when those that are lie in closed months.';
 
-COMMENT ON FUNCTION "app"."propose_record"(app.context, app.documents) IS 'The call that would record what a document is about: a bill due once, or without a due date an expense; null without a payee and an amount.';
+COMMENT ON FUNCTION "app"."preview_judged"(app.context, text, jsonb) IS 'Previews a tool before its rollback, with a warning if the write needs approval.';
+
+COMMENT ON FUNCTION "app"."preview_tool"(app.context, text, jsonb) IS 'Returns the effect of a tool without writing it (dry_run).';
+
+COMMENT ON FUNCTION "app"."propose"(app.context, text, jsonb, jsonb) IS 'Stores a rolled-back write as a proposal, or returns the existing one if it is the same. would: {reasons, facts, effects, fingerprint}.';
+
+COMMENT ON FUNCTION "app"."propose_record"(app.context, app.documents) IS 'Returns the call that would record a document''s subject: a bill due once, or an expense if it has no due date; null without a payee and an amount.';
+
+COMMENT ON FUNCTION "app"."provider_name"(app.provider_links) IS 'Returns the display name of a link''s provider.';
 
 COMMENT ON FUNCTION "app"."publish_rows"(app.context, app.import_batches, integer[]) IS 'Writes rows of an import as expenses, page by page, and adds their ids to the drafts. Returns [{place, id, name, paid_on}].';
 
@@ -13942,7 +16354,13 @@ COMMENT ON FUNCTION "app"."read_activity_page"(jsonb, bigint, text) IS 'Returns 
 
 COMMENT ON FUNCTION "app"."read_answers"(app.import_batches, jsonb) IS 'Splits answers {id: option} into those about the whole file and those about rows, by line. Ends the tool with invalid_argument for an unknown question or option.';
 
+COMMENT ON FUNCTION "app"."read_balances"(text) IS 'The balances of an account that the person sees, newest first. difference: by how much a balance differs from the one before it and the statement lines between; null for the first one, and for people who don''t see every line.';
+
 COMMENT ON FUNCTION "app"."read_budgets"(app.context, date, text[]) IS 'Returns the budgets of these categories in the month or year of a day. Null returns all budgets, including the one for all spending. Omits budgets that had other settings then.';
+
+COMMENT ON FUNCTION "app"."read_context"(timestamp with time zone) IS 'Returns the context of the running request, read as the person; null without membership in its organization.';
+
+COMMENT ON FUNCTION "app"."read_cursor"(jsonb, text, regtype) IS 'Returns the sort key in a cursor, [value of type sorts_by, number]; null stays null. Ends the tool with invalid_argument for a cursor of another scope.';
 
 COMMENT ON FUNCTION "app"."read_document"(app.context, text) IS 'The bytes of a document: data {file: {name, type, content in base64}}.';
 
@@ -13956,7 +16374,11 @@ COMMENT ON FUNCTION "app"."read_preferences"(text) IS 'Returns the preferences o
 
 COMMENT ON FUNCTION "app"."read_security_events"(text, uuid) IS 'Returns the latest events of accounts and grants: the person''s own, and all of the organization''s for people with the right members:manage.';
 
-COMMENT ON FUNCTION "app"."reconcile"(app.context, jsonb) IS 'Tool reconcile. Returns data {account, from, to, bank_only, books_only, their counts, linked_count, balance?, totals}, and warns when no statement covers the period.';
+COMMENT ON FUNCTION "app"."reconcile"(app.context, jsonb) IS 'Tool reconcile. Returns data {account, from, to, bank_only, books_only, their counts, linked_count, without_document_count of the payments in either, balance?, balances, totals}, and warns when no statement covers the period or its balances differ.';
+
+COMMENT ON FUNCTION "app"."record_autopay"(app.expenses, date) IS 'Records the open occurrences that count as paid (app.is_paid_by_autopay) as paid on their due dates, with their known or latest amount, each as a change that can be undone. Occurrences without any amount wait.';
+
+COMMENT ON FUNCTION "app"."refresh_bill"(text, date) IS 'Brings a bill up to a day: its rows, automatic payments, next_due, and whether it has ended, with no scheduled date left and none open. Overdue dates keep a bill active. Locks the bill; leaves paused and cancelled ones alone.';
 
 COMMENT ON FUNCTION "app"."refresh_import"(app.context, app.import_batches) IS 'Matches rows again where the books have changed since.';
 
@@ -13970,11 +16392,19 @@ COMMENT ON FUNCTION "app"."refuse_matched_twice"(app.import_batches) IS 'Ends th
 
 COMMENT ON FUNCTION "app"."refuse_reader"() IS 'Ends a writing tool with forbidden_role when the person''s role is read-only, or insufficient_scope when their app may only read.';
 
+COMMENT ON FUNCTION "app"."rejudge_statement"(app.provider_statements, app.expense_occurrences) IS 'Returns a statement with the current reason and usual amount: since then, its date may have been reopened, a payment undone, or the bill''s currency changed.';
+
 COMMENT ON FUNCTION "app"."remember_layout"(app.context, app.import_batches) IS 'Stores the answers about an import''s columns and conventions for its account and header line. Keeps the latest 20 header lines per account.';
+
+COMMENT ON FUNCTION "app"."remove_rows"(text, text[]) IS 'Reverts the creation of rows: deletes or archives them if possible, and reopens an occurrence with payments. Returns the reverted rows; a category in use stays.';
 
 COMMENT ON FUNCTION "app"."remove_transfers"(app.context, app.import_batches) IS 'Deletes expenses that are halves of transfers. Returns whether any of them, or a half''s line, has changed since matching.';
 
-COMMENT ON FUNCTION "app"."replan_bill"(app.expenses, date, timestamp with time zone) IS 'Takes away the open dates from a day on (or made since an instant) that a bill does not have: of an active one those off its schedule or before the end of its pause, of a paused or cancelled one all. Partly paid ones stay.';
+COMMENT ON FUNCTION "app"."replan_bill"(app.expenses, date, timestamp with time zone) IS 'Removes open dates from a day on (or created since an instant) that a bill no longer has: for an active bill, dates off its schedule or before the end of its pause; for a paused or cancelled one, all. Partly paid dates stay.';
+
+COMMENT ON FUNCTION "app"."reprice_bill"(app.expenses, date, timestamp with time zone) IS 'Sets the bill''s amount and currency on its open dates that are due from a day on (and created since an instant). An amount set for one date or fetched from a provider stays.';
+
+COMMENT ON FUNCTION "app"."request_name"() IS 'Returns the id of the running transaction''s request; null without one. As application_name, it appears in the database''s log and in pg_stat_activity until the transaction ends.';
 
 COMMENT ON FUNCTION "app"."require_account"(app.context, text, text) IS 'Returns the account with a name or id. Ends the tool with not_found and the names that the person sees.';
 
@@ -13982,9 +16412,15 @@ COMMENT ON FUNCTION "app"."require_category"(app.context, text, text, boolean) I
 
 COMMENT ON FUNCTION "app"."require_records"(app.context, text[]) IS 'Locks expenses and bills by id. Ends the tool with not_found when one is missing.';
 
-COMMENT ON FUNCTION "app"."room_for_documents"(timestamp with time zone) IS 'How many bytes of documents the organization may still add; negative after a change to a smaller plan.';
+COMMENT ON FUNCTION "app"."review_bills"(app.context, jsonb) IS 'Tool review_bills: data {overdue, price_rises, unusual_amounts, possible_duplicates, double_charges, trials_ending, cancel_by, recurring_charges, stopped_charges, provider_attention, counts}.';
+
+COMMENT ON FUNCTION "app"."room_for_documents"(timestamp with time zone) IS 'Returns the document bytes that the organization may still add; negative after a change to a smaller plan.';
+
+COMMENT ON FUNCTION "app"."room_for_mail"(text, timestamp with time zone) IS 'How many bytes of mail an organization may still receive: the room that its documents leave.';
 
 COMMENT ON FUNCTION "app"."rule_amount"(app.expenses) IS 'Returns the expected cost of an occurrence by the bill alone; null for a variable bill, whose amount is only its usual one.';
+
+COMMENT ON FUNCTION "app"."run_approved"(app.proposals, timestamp with time zone) IS 'Runs an approved proposal as its proposer, the person of the request''s claims. Returns the tool''s envelope, or {ok: false, error} when it fails or its effects differ from the shown ones; then nothing is written.';
 
 COMMENT ON FUNCTION "app"."run_import_step"(app.context, text, jsonb) IS 'Runs one step of an import before its preview: start, open, keep, load, stage or match. Returns {upload} or {import}.';
 
@@ -13996,7 +16432,13 @@ COMMENT ON FUNCTION "app"."same_word"(text, text) IS 'Whether two words of names
 
 COMMENT ON FUNCTION "app"."scale_minor"(numeric, numeric, numeric) IS 'Returns an amount times a fraction, rounded half up.';
 
-COMMENT ON FUNCTION "app"."sees_account"(app.accounts) IS 'Whether the person sees a line of an account or is importing a file for it. The name of an account can be as private as its lines.';
+COMMENT ON FUNCTION "app"."schedule_days"(app.expenses) IS 'Returns the days of the month of a monthly or yearly schedule, ascending; 31 is the last day, and larger numbers are weekdays (app.month_weekday).';
+
+COMMENT ON FUNCTION "app"."schedule_index"(app.expenses, date) IS 'Returns the number of the first scheduled date on or after a day, which is also the number of earlier dates.';
+
+COMMENT ON FUNCTION "app"."scheduled_on"(app.expenses, integer) IS 'Returns the date of number n (from 0) of a bill''s schedule, whether or not the schedule ends earlier.';
+
+COMMENT ON FUNCTION "app"."sees_account"(app.accounts) IS 'Whether the person sees a line or balance of an account, or is importing a file for it. The name of an account can be as private as its lines.';
 
 COMMENT ON FUNCTION "app"."sees_change"(app.change_sets) IS 'Whether the person sees everything that a change concerns. Its facts name every record, so a change is shown completely or not at all. After its contents are purged, only its author sees it.';
 
@@ -14004,17 +16446,33 @@ COMMENT ON FUNCTION "app"."sees_expense"(text) IS 'Whether the person sees an ex
 
 COMMENT ON FUNCTION "app"."sees_line"(app.statement_lines) IS 'Whether the person sees all payments of a line. If a payment was purged, only the importer of the line sees it. The same holds for a line without payments where members see only their own records.';
 
+COMMENT ON FUNCTION "app"."sees_proposal"(app.proposals, uuid) IS 'Whether a member sees a proposal: their own, or all if they may decide. The policy of app.proposals has the same rule.';
+
+COMMENT ON FUNCTION "app"."settle_estimate"(app.payments, bigint) IS 'Changes a payment with an estimate to the real amount.';
+
 COMMENT ON FUNCTION "app"."settle_match"(jsonb, jsonb) IS 'Returns a match with a person''s answer applied. The candidates stay, so that the answer can change.';
+
+COMMENT ON FUNCTION "app"."settle_occurrence"(app.context, app.expenses, app.expense_occurrences, bigint, date, text, uuid, app.payments) IS 'Pays an occurrence: the unpaid rest or a given amount. A smaller amount leaves it open.';
+
+COMMENT ON FUNCTION "app"."settle_proposal"(text, uuid, text, text, text, timestamp with time zone) IS 'Answers a proposal. Returns {outcome: approved | refused | withdrawn | stale, change_id?, problem?, result?}, or the obstacle: unknown, already, expired, changed (another hash), not_allowed (with why: others proposed the proposal to withdraw, it is the person''s own, it requires the page, or another approver), busy; or identity.refuse_deleting.';
+
+COMMENT ON FUNCTION "app"."settle_up"(app.context, jsonb) IS 'Tool settle_up. Returns data {settlement {status, id?, from?, to?, amount, currency, date}, balances: after it}. Without an amount, it settles the whole balance.';
 
 COMMENT ON FUNCTION "app"."share_among_members"(jsonb, text) IS 'The shares of an amount among the remaining members, who bear the former members'' parts in proportion. Null once only one is left.';
 
+COMMENT ON FUNCTION "app"."share_amount"(bigint, uuid, jsonb) IS 'Returns each member''s share of an amount, by weight, rounded down. The remainder goes to the payer, even without a share.';
+
 COMMENT ON FUNCTION "app"."shared_preferences"() IS 'Returns the preferences that belong to the organization rather than its owner. Changing them requires the right settings:write.';
+
+COMMENT ON FUNCTION "app"."shortest_gap"(app.expenses) IS 'Returns the minimum number of days between two due dates of a bill. Callers skip arithmetic if a period can contain only one.';
 
 COMMENT ON FUNCTION "app"."show_spending_chart"(app.context, jsonb) IS 'Tool show_spending_chart. Returns data {chart, today, period, currency, unit?, rows or lines, total, compared?, budgets?, books_begin?, unconverted}, from which the presenter builds the series.';
 
 COMMENT ON FUNCTION "app"."shown_id"(text) IS 'Returns the id that people see for a payment: a one-off expense''s, or the payment''s own for a bill.';
 
 COMMENT ON FUNCTION "app"."shown_split_id"(app.payments) IS 'Returns the split id of a payment if the person sees another part of it. Otherwise the id would reveal hidden parts.';
+
+COMMENT ON FUNCTION "app"."spell_id"(text, bigint) IS 'Returns an id of 60 bits as text: the prefix, an underscore and 15 hexadecimal digits.';
 
 COMMENT ON FUNCTION "app"."split_minor"(text) IS 'The sum of a split''s parts.';
 
@@ -14028,25 +16486,31 @@ COMMENT ON FUNCTION "app"."start_import"(app.context, jsonb) IS 'Step start: cre
 
 COMMENT ON FUNCTION "app"."statement_rows"(app.context, app.import_batches, text[]) IS 'Returns the rows of an import, for some days or all, as lines of its account. Equal lines of a day are numbered. A row without a readable amount is unreadable, and one without a day gets the file''s last day.';
 
-COMMENT ON FUNCTION "app"."status_on"(app.expenses, date) IS 'The status of a bill as people see it: one that rests until a later day is paused, though its next date is known.';
+COMMENT ON FUNCTION "app"."status_on"(app.expenses, date) IS 'Returns the status of a bill as people see it: a bill with pause_until is paused, although its next date is known.';
 
-COMMENT ON FUNCTION "app"."step_index"(date, integer, date) IS 'The number of the first date on or after a day, among dates a number of months apart from the anchor on.';
+COMMENT ON FUNCTION "app"."step_index"(date, integer, date) IS 'Returns the number of the first date on or after a day, among dates that are a number of months apart, starting at the anchor.';
 
 COMMENT ON FUNCTION "app"."step_of_days"(date, date, date) IS 'Returns the distance between a period and the one to compare it with. A year to date shifts by a year, and whole months from any day by as many months. A period that starts on the 1st shifts by the months it touches, any other by its days.';
 
-COMMENT ON FUNCTION "app"."subscription_id"(text, text, text) IS 'The same for the same grant, event and address: subscribing again renews.';
+COMMENT ON FUNCTION "app"."store_bill_amounts"(app.context, jsonb) IS 'Second call of tool sync_bill_amounts, with the results of the queries: results [{link_id, lease_token, period, answer}], answer in the form of app.keep_answer. Returns data {bills}.';
+
+COMMENT ON FUNCTION "app"."subscription_id"(text, text, text) IS 'Returns the same id for the same grant, event and address, so that subscribing again renews.';
 
 COMMENT ON FUNCTION "app"."suggest_categories"(text) IS 'Returns up to three categories similar to an unknown name, the most likely first.';
+
+COMMENT ON FUNCTION "app"."sum_balances"(text) IS 'Returns the debts between members, by currency, from the rows that the reader sees: net per pair, without zero.';
 
 COMMENT ON FUNCTION "app"."sum_by_currency"(jsonb) IS 'Adds up amounts [{currency, minor}] by currency: {"EUR": "12.00"}.';
 
 COMMENT ON FUNCTION "app"."sum_cells"(app.context, app.expense_filter, app.period, jsonb, text[], text) IS 'Returns the cells of any question; expected as in app.sum_spending.';
 
+COMMENT ON FUNCTION "app"."sum_open_dates"(app.context, text, date) IS 'Returns the unpaid amounts of a bill''s open dates until a day, by currency.';
+
 COMMENT ON FUNCTION "app"."sum_plain_cells"(app.expense_filter, app.period, text[], text) IS 'Returns cells in the base currency, for a question that the index of payments by day can answer.';
 
 COMMENT ON FUNCTION "app"."sum_plain_payments"(app.expense_filter) IS 'Returns the sums by currency for a filter that passes app.is_plain.';
 
-COMMENT ON FUNCTION "app"."sum_reimbursed"(app.context, app.expense_filter, text, integer) IS 'The parts of a total that somebody else pays back: {open?, done?}, or null. They stay in the total.';
+COMMENT ON FUNCTION "app"."sum_reimbursed"(app.context, app.expense_filter, text, integer) IS 'Returns the parts of a total that a third party reimburses: {open?, done?}, or null. They stay in the total.';
 
 COMMENT ON FUNCTION "app"."sum_spending"(app.context, app.expense_filter, app.period, jsonb, text[], text) IS 'Returns the sums of payments in the target currency, grouped by up to two dimensions. expected holds rows of app.expected_in_period, or null.';
 
@@ -14055,6 +16519,10 @@ COMMENT ON FUNCTION "app"."sum_up_update"(app.context, app.expenses, app.expense
 COMMENT ON FUNCTION "app"."summarize_effects"(jsonb) IS 'Returns the effects of an import for the list of changes: {pays?, corrects?, removes?: {count, first}}.';
 
 COMMENT ON FUNCTION "app"."summarize_spending"(app.context, jsonb) IS 'Tool summarize_spending. Returns data {period, rows, total, budgets?, fx, unconverted, tax_by_currency?, no_match?}.';
+
+COMMENT ON FUNCTION "app"."sync_bill_amounts"(app.context, jsonb) IS 'First call of tool sync_bill_amounts. Returns data {bills, pending? [{link_id, provider_key, lease_token, period}]}; period is the first day of a statement''s month. Without the argument period, pending includes earlier months without an amount. bills has the answers for links that are not queried. At most 20 links and 60 months are pending at once.';
+
+COMMENT ON FUNCTION "app"."sync_fact"(text, jsonb) IS 'Returns the result of querying a provider, as a code of a closed list with its facts; TypeScript has the words.';
 
 COMMENT ON FUNCTION "app"."take_over"(app.payments, app.payments) IS 'Merges one payment into another, which takes over missing fields and earlier merges.';
 
@@ -14070,7 +16538,13 @@ COMMENT ON FUNCTION "app"."term_years"(app.expenses) IS 'The renewal term of a c
 
 COMMENT ON FUNCTION "app"."text_likeness"(text, text) IS 'Returns how similar two names are, from 0 to 1; 1 when a word of one begins with the other.';
 
+COMMENT ON FUNCTION "app"."this_month"(text, boolean, date, date, date) IS 'Whether a bill has no open date until the end of the calendar month, and at least one payment in it, including automatic payments that are not recorded yet.';
+
+COMMENT ON FUNCTION "app"."times_a_month"(text, integer, integer) IS 'Returns the average number of a bill''s dates per month, counting several month_days as one; null for a one-time bill.';
+
 COMMENT ON FUNCTION "app"."total_drafts"(jsonb) IS 'Returns net sums by currency, with refunds subtracted: {"EUR": "12.00"}.';
+
+COMMENT ON FUNCTION "app"."update_bill"(app.context, jsonb) IS 'Tool update_bill. Returns data {bill, before, occurrences, connect?}. before has the old values of changed fields; the connector turns connect into connect_url.';
 
 COMMENT ON FUNCTION "app"."update_expenses"(app.context, jsonb) IS 'Tool update_expenses. Returns data {updated, split?, count, confirm?, merged?}: the changed fields before and after, of the first few records only if there are many. count is the number of changed records; confirm is the confirmation that a preview requires.';
 
@@ -14082,7 +16556,7 @@ COMMENT ON FUNCTION "app"."usual_amount"(text, bigint, text) IS 'The best estima
 
 COMMENT ON FUNCTION "app"."value_in_base"(text, bigint, text, date, bigint, text) IS 'Returns the value of a payment in the base currency at the rate of its day. All value columns of app.payments come from this function.';
 
-COMMENT ON FUNCTION "app"."visible_records"(text, text[]) IS 'What the person of the request''s claims may hear of the things that an event is about.';
+COMMENT ON FUNCTION "app"."visible_records"(text, text[]) IS 'Returns the records of an event that the person in the request''s claims may see.';
 
 COMMENT ON FUNCTION "app"."warn_of_assignee"(app.expenses) IS 'A warning when a bill in a private category is assigned to a member who does not see it and so gets no mail.';
 
@@ -14090,11 +16564,17 @@ COMMENT ON FUNCTION "app"."warn_of_balances"(jsonb) IS 'A warning with the balan
 
 COMMENT ON FUNCTION "app"."warn_of_borders"(app.expense_filter, app.period, app.period) IS 'Returns a warning about bills that were paid in one of two compared periods and due outside it, up to a week apart.';
 
-COMMENT ON FUNCTION "app"."warn_of_budgets"(app.context, jsonb) IS 'A warning about the budgets of today''s month and year that logged items brought to 80 or 100 percent, or further over.';
+COMMENT ON FUNCTION "app"."warn_of_budgets"(app.context, jsonb) IS 'A warning about the budgets of today''s month and year that logged items brought to 80 or 100 percent, or further over the limit.';
 
-COMMENT ON FUNCTION "app"."warn_of_charge"(bigint, text, text) IS 'A warning that a payment with another amount still counts with what the bank charged before; field is where the new charge goes.';
+COMMENT ON FUNCTION "app"."warn_of_charge"(bigint, text, text) IS 'A warning that a payment with a changed amount still counts with the bank''s earlier charge; field is the argument for the new charge.';
 
 COMMENT ON FUNCTION "app"."warn_of_drafts"(app.context, jsonb) IS 'Returns warnings about duplicates, likely bills, future days, transfers between own accounts, cash, salaries, refunds, and amounts without a final value in the base currency.';
+
+COMMENT ON FUNCTION "app"."warn_of_estimates"(text[], app.money_sum[]) IS 'A warning that a total contains estimated amounts of these bills, and their sum.';
+
+COMMENT ON FUNCTION "app"."warn_of_first_due"(app.expenses, date) IS 'A warning when the first due date that was given, today or later, is not one of the bill''s due dates, with the reason.';
+
+COMMENT ON FUNCTION "app"."warn_of_gaps"(app.accounts, date, date) IS 'A warning about balances of a period that differ from the earlier balance and the lines between.';
 
 COMMENT ON FUNCTION "app"."warn_of_open_dates"(app.context, app.expenses) IS 'Questions about a paused or cancelled bill: earlier due dates that are still open or partly paid.';
 
@@ -14102,21 +16582,23 @@ COMMENT ON FUNCTION "app"."warn_of_parts"(text[]) IS 'Returns a warning when oth
 
 COMMENT ON FUNCTION "app"."warn_of_pending"(boolean, text, date) IS 'Returns a warning that values in a currency will change, because rates since a day are not published yet or come from a snapshot.';
 
-COMMENT ON FUNCTION "app"."warn_of_refunds"(app.context, jsonb) IS 'Warnings about logged refunds of nothing in the books, refunds that look like an open reimbursement, and those named after another member.';
+COMMENT ON FUNCTION "app"."warn_of_recurring_charges"(app.context, app.import_batches) IS 'Warns of charges that returned in this statement and belong to no bill.';
+
+COMMENT ON FUNCTION "app"."warn_of_refunds"(app.context, jsonb) IS 'Warnings about logged refunds without a matching payment, refunds that resemble an open reimbursement, and refunds named after another member.';
 
 COMMENT ON FUNCTION "app"."warn_of_reimbursed"(text[]) IS 'Warns that these expenses, if this call marked them as reimbursed, count as reimbursed in full.';
 
-COMMENT ON FUNCTION "app"."warn_of_resemblance"(app.context, jsonb, boolean) IS 'Warnings about logged items that have the name of a bill, or its amount and payee, or the amount and day of a record that another member made or that has a similar name.';
+COMMENT ON FUNCTION "app"."warn_of_resemblance"(app.context, jsonb, boolean) IS 'Warnings about logged items that share the name of a bill, its amount and payee, or the amount and day of a record that another member made or that has a similar name.';
 
 COMMENT ON FUNCTION "app"."warn_of_share"(app.expenses) IS 'A warning about the limits of a share.';
 
-COMMENT ON FUNCTION "app"."warn_of_twin"(app.context, app.expenses) IS 'A warning about the first other bill with a new bill''s name, one that app.find_duplicates reports for its payee, or one of the same amount and rhythm due within three days, unless their payees or categories differ.';
+COMMENT ON FUNCTION "app"."warn_of_twin"(app.context, app.expenses) IS 'A warning about the first other bill with a new bill''s name, one that app.find_duplicates reports for its payee, or one of the same amount and frequency due within three days, unless their payees or categories differ.';
 
 COMMENT ON FUNCTION "app"."warn_of_unfound"(app.context, jsonb) IS 'Returns warnings about payments that the filter could not compare.';
 
 COMMENT ON FUNCTION "app"."warn_of_unsettled"(app.context, app.expense_filter) IS 'Returns warnings about amounts in a period that will change: automatic payments recorded with an estimate, and automatic payments missing from the total because their amount is unknown.';
 
-COMMENT ON FUNCTION "app"."warn_of_unspent"(app.context, app.import_batches, jsonb) IS 'Returns warnings about the new rows of an import that are cash from a machine, or money for a member.';
+COMMENT ON FUNCTION "app"."warn_of_unspent"(app.context, app.import_batches, jsonb) IS 'Returns warnings about new rows of an import that are cash withdrawals or payments to a member.';
 
 COMMENT ON FUNCTION "app"."warn_of_unvalued"(app.expense_filter) IS 'Returns a warning about payments that cannot be compared with a filter''s amounts because no rate is known.';
 
@@ -14124,13 +16606,25 @@ COMMENT ON FUNCTION "app"."warn_of_update"(app.context, app.expenses, app.expens
 
 COMMENT ON FUNCTION "app"."warning"(text, jsonb) IS 'A warning in addition to the result: a code from a closed list, and the facts for its message.';
 
+COMMENT ON FUNCTION "app"."watch_from"(app.expenses, date) IS 'Returns tracked_from of a bill that we don''t track before a day; one-time bills are always tracked.';
+
 COMMENT ON FUNCTION "app"."weigh_records"(text[]) IS 'Returns {count, minor, unknown}: the number of records, the sum of their values in minor units of the base currency, and the currencies without a value.';
 
 COMMENT ON FUNCTION "app"."whole_months"(app.period) IS 'Returns the number of calendar months in a period; null unless it consists of whole months.';
 
+COMMENT ON FUNCTION "app"."with_leads"(app.expenses, jsonb, integer) IS 'Returns a bill with further reminders, in order: days before the due date, in addition to remind_days_before; null keeps the current ones.';
+
 COMMENT ON FUNCTION "app"."withdraw_proposals_of"(text, uuid, uuid, timestamp with time zone) IS 'Withdraws the proposals of a member who leaves or is removed.';
 
-COMMENT ON FUNCTION "app"."write_document_dates"(app.context, app.documents) IS 'Makes the row of a bill''s date that a document names: invoices come before the date before theirs is paid.';
+COMMENT ON FUNCTION "app"."word_patterns"(text) IS 'Returns patterns for folded text that contains all words of a query, in any order; null without words.';
+
+COMMENT ON FUNCTION "app"."write_balance"(app.context, text, date, bigint, text, text) IS 'Stores a balance. Status created, updated if this person said another amount for the day, or duplicate.';
+
+COMMENT ON FUNCTION "app"."write_bill"(app.expenses) IS 'Writes the changeable columns of a bill, if any of them changed.';
+
+COMMENT ON FUNCTION "app"."write_cursor"(jsonb, jsonb) IS 'Returns an opaque cursor for the sort key of the last shown row; scope identifies the list, for example by its filter.';
+
+COMMENT ON FUNCTION "app"."write_document_dates"(app.context, app.documents) IS 'Creates the row of a bill''s date that a document names, because an invoice can arrive before the previous date is paid.';
 
 COMMENT ON FUNCTION "app"."write_drafts"(app.import_batches, integer[], jsonb[], jsonb[]) IS 'Stores the drafts or errors of these lines.';
 
@@ -14140,99 +16634,253 @@ COMMENT ON FUNCTION "app"."write_matches"(app.import_batches, app.match_pair[], 
 
 COMMENT ON FUNCTION "app"."write_preferences"(text, jsonb) IS 'Sets the given preferences, and stores the changed ones for undo. Ends the tool with forbidden_role when the person may not set one of them.';
 
+COMMENT ON FUNCTION "app"."write_statement_date"(app.context, app.expenses, date) IS 'Creates the row of a bill''s date in a month without one: it follows the current date, which the weekend rule moved into that month, or whose day is still in the previous month.';
+
 COMMENT ON FUNCTION "app"."write_statement_lines"(app.context, app.import_batches) IS 'Writes an import''s rows as statement lines and links their payments. Returns the number of lines that should have a payment but don''t.';
 
-COMMENT ON FUNCTION "identity"."barred_by"() IS 'What keeps the person of the request''s claims from writing: their role, or else the grant of their app; null when nothing does.';
+COMMENT ON FUNCTION "billing"."grace_ends_at"(timestamp with time zone) IS 'Returns the end of the grace period of an overdue plan; null when no payment is overdue.';
 
-COMMENT ON FUNCTION "identity"."describe_state"(text, uuid, timestamp with time zone) IS 'The header of an organization''s pages: {name, deletes_at, owner, is_owner, takes_changes: whether anything can be written, writes: whether their role may, tabs: {exports: whether they may export, plans: whether there are plans, organizations: theirs}}.';
+COMMENT ON FUNCTION "billing"."parked_reason"(billing.payment_events, timestamp with time zone) IS 'Returns what a parked event waits for at an instant; replayable: it no longer waits.';
 
-COMMENT ON FUNCTION "identity"."find_standing"() IS 'The standing of the person of the request''s claims, read from the tables; all null without an active membership. Through an app that may only read, the rights are those that read.';
+COMMENT ON FUNCTION "billing"."plans_enabled"() IS 'Whether plans limit the features of organizations.';
+
+COMMENT ON FUNCTION "billing"."settle_subscription"(text, timestamp with time zone) IS 'Applies the parked events of a subscription if its organization and plan are known: binding, state by the logical clock, then the organization''s plan, and one audit row if the subscription determines it.';
+
+COMMENT ON FUNCTION "billing"."subscriptions_with_a_say"(identity.organizations, timestamp with time zone) IS 'The subscriptions that can determine an organization''s plan, best first. The caller must check that a plan set by hand outranks a subscription that never was active.';
+
+COMMENT ON FUNCTION "identity"."barred_by"() IS 'Returns why the person of the request''s claims may not write: their role, or else their app''s grant; null if they may.';
+
+COMMENT ON FUNCTION "identity"."describe_state"(text, uuid, timestamp with time zone) IS 'Returns the header of an organization''s pages: {name, deletes_at, owner, is_owner, takes_changes: whether anything can be written, writes: whether their role may, tabs: {exports: whether they may export, plans: whether plans are on, organizations: theirs}}.';
+
+COMMENT ON FUNCTION "identity"."find_standing"() IS 'Returns the standing of the person of the request''s claims, read from the tables; all null without an active membership. Through a read-only app, it has only the reading rights.';
+
+COMMENT ON FUNCTION "identity"."found_organization"(uuid, text, text, boolean, timestamp with time zone) IS 'Creates an organization with its owner and its first categories. Returns its id.';
+
+COMMENT ON FUNCTION "identity"."hold_members"(text, uuid, timestamp with time zone) IS 'identity.lock_members for a person who changes members. Returns identity.refuse_deleting, whose result holds until the transaction ends.';
 
 COMMENT ON FUNCTION "identity"."is_active"(uuid, timestamp with time zone) IS 'Whether a person is neither banned nor deleted, nor a reviewer whose access is over, at an instant. Every check uses this function. An inactive person counts as no member and gets no mail. Their grants and memberships stay, so everything works again after the ban.';
 
 COMMENT ON FUNCTION "identity"."is_review_over"(uuid, timestamp with time zone) IS 'Whether a person is a reviewer whose access expired or was revoked.';
 
+COMMENT ON FUNCTION "identity"."is_timezone"(text) IS 'Whether the database knows a place''s IANA time zone by this name; UTC also counts.';
+
+COMMENT ON FUNCTION "identity"."judge_invitation"(identity.invitations, uuid, text, timestamp with time zone) IS 'Returns open if a person with this sign-in address may accept an invitation, else the reason why not. Every check uses this function.';
+
 COMMENT ON FUNCTION "identity"."keep_reviewer_in"() IS 'Refuses a reviewer''s membership in any other organization.';
 
-COMMENT ON FUNCTION "identity"."list_organizations"(uuid) IS 'A person''s organizations, the first joined first: [{id, name}].';
+COMMENT ON FUNCTION "identity"."list_organizations"(uuid) IS 'Returns a person''s organizations, the first joined first: [{id, name}].';
 
-COMMENT ON FUNCTION "identity"."lock_members"(text) IS 'Makes this transaction the only one that changes the members of an organization. Every such change calls it first.';
+COMMENT ON FUNCTION "identity"."lock_members"(text) IS 'Makes this transaction the only writer of an organization''s members. Every such change calls it first.';
 
-COMMENT ON FUNCTION "identity"."mask_address"(text) IS 'A masked address that its owner recognizes and nobody else learns: a…@e….com.';
+COMMENT ON FUNCTION "identity"."mask_address"(text) IS 'Returns a masked address that its owner recognizes but nobody else can read: a…@e….com.';
+
+COMMENT ON FUNCTION "identity"."may_give_role"(text, uuid, text, timestamp with time zone) IS 'Whether a person may give or take a role in an organization: only the owner may appoint managers, and nobody may change roles during deletion.';
+
+COMMENT ON FUNCTION "identity"."may_remove"(text, uuid, uuid, timestamp with time zone) IS 'Whether a person may remove a member or leave: everybody except the owner may leave, and nobody may remove the owner.';
 
 COMMENT ON FUNCTION "identity"."refuse_deleting"(text, uuid, timestamp with time zone) IS 'identity.refuse_change for features of every plan: refuses only while the organization is being deleted.';
 
-COMMENT ON FUNCTION "identity"."refuse_passwords"(jsonb) IS 'Custom access token hook: the event {user_id, claims, authentication_method} as it came, or {"error": {"http_code", "message"}} for a session that a password began or of a reviewer whose access is over.';
+COMMENT ON FUNCTION "identity"."refuse_passwords"(jsonb) IS 'Custom access token hook. Returns the event {user_id, claims, authentication_method} unchanged, or {"error": {"http_code", "message"}} for a session that a password started or of a reviewer whose access is over.';
 
-COMMENT ON FUNCTION "jobs"."describe_plan_end"(identity.profiles, identity.memberships, identity.organizations, jobs.notice_log[], timestamp with time zone) IS 'A digest''s notice of the end of an organization''s plan, on the day itself or within a week before it: {reason, on, days, has_ended, is_day, stops, may_change, owner, due, tells_of}. Null when nothing ends, or a payment undid it.';
+COMMENT ON FUNCTION "identity"."reminder_address"(identity.profiles) IS 'Returns a person''s address for reminders: the chosen one once it is confirmed, until then the sign-in address.';
 
-COMMENT ON FUNCTION "jobs"."end_reviews"(timestamp with time zone) IS 'Schedules the deletion of organizations whose reviewer''s access expired or was revoked, with their people, after the usual grace: {"reviews": how many}.';
+COMMENT ON FUNCTION "identity"."sees"() IS 'Returns the person''s view (identity.standing); null without a membership.';
+
+COMMENT ON FUNCTION "identity"."sees_own_only"() IS 'Whether the person of the request''s claims sees only records that they recorded or that are assigned to them.';
+
+COMMENT ON FUNCTION "jobs"."act_as"(jsonb) IS 'Sets the person for functions that run as signed-in people: the claims of a request, {} for nobody.';
+
+COMMENT ON FUNCTION "jobs"."call_function"(text) IS 'Requests the call of a scheduled function, by its slug. Returns the id of the request, whose answer is in net._http_response.';
+
+COMMENT ON FUNCTION "jobs"."collect_plan_ends"(timestamp with time zone) IS 'Adds the ends of plans to the digests of the day, after the bills, because an earlier digest would exclude the bills: {digests, reminders}.';
+
+COMMENT ON FUNCTION "jobs"."describe_plan_end"(identity.profiles, identity.memberships, identity.organizations, jobs.notice_log[], timestamp with time zone) IS 'Returns a digest''s notice of the end of an organization''s plan, on the day itself or within a week before it: {reason, on, days, has_ended, is_day, stops, may_change, owner, due, tells_of}. Null if none ends, or a payment prevented it.';
+
+COMMENT ON FUNCTION "jobs"."due_again"(app.expenses, date, identity.memberships, identity.profiles, timestamp with time zone) IS 'Returns one row for a due date that a digest reminded of, if a later reminder has come since that no digest of the person contains; else none.';
+
+COMMENT ON FUNCTION "jobs"."end_reviews"(timestamp with time zone) IS 'Schedules the deletion of organizations whose reviewer''s access expired or was revoked, with their people, after the usual grace period: {"reviews": number}.';
 
 COMMENT ON FUNCTION "jobs"."fill_vault"(text, text) IS 'Stores the schedule''s secrets in the vault, replacing earlier values.';
 
-COMMENT ON FUNCTION "jobs"."find_noticed"(timestamp with time zone) IS 'All bills with a notice that may be due at an instant, as far as indexes can tell.';
+COMMENT ON FUNCTION "jobs"."find_noticed"(timestamp with time zone) IS 'Returns all bills that may have a notice at an instant, as far as indexes can show.';
 
-COMMENT ON FUNCTION "jobs"."purge"(timestamp with time zone) IS 'Ends reviews and runs all three purges, as the role purger; returns their answers.';
+COMMENT ON FUNCTION "jobs"."give_up_batches"(timestamp with time zone) IS 'Ends digests that were sent a day ago without an answer. Returns their number.';
 
-COMMENT ON FUNCTION "jobs"."purge_organizations"(timestamp with time zone, integer) IS 'Removes the organizations whose grace is over, at most so many rows: {"organizations": how many are gone, "rows"}. A larger organization takes several runs.';
+COMMENT ON FUNCTION "jobs"."latest_today"(timestamp with time zone) IS 'Returns the latest calendar date anywhere in the world at an instant.';
+
+COMMENT ON FUNCTION "jobs"."lock_stale_bills"(timestamp with time zone, jsonb) IS 'Locks and returns the bills of a page that still wait for their passed date, with the number of bills that another writer holds, which may also be waiting.';
+
+COMMENT ON FUNCTION "jobs"."lost_its_occurrence"(app.provider_statements) IS 'Whether the date of a statement is gone: it was created again without the amount, because the bill was resumed or is now due on another day.';
+
+COMMENT ON FUNCTION "jobs"."may_fetch"(text, timestamp with time zone) IS 'Whether the job may query the providers of an organization: its plan includes it, and its owner is not suspended.';
+
+COMMENT ON FUNCTION "jobs"."nudge_due"(app.expenses, date, identity.memberships, identity.profiles, timestamp with time zone) IS 'One row for an open date that passed, or whose snooze ended, 3, 7, 21, 35 … days ago or up to two days more, and that no digest of the person contains yet; else none. Ends after two years. Skips daily bills, which are in every mail.';
+
+COMMENT ON FUNCTION "jobs"."nudged_days"(timestamp with time zone) IS 'Returns the days since which a date may be overdue to have a row in jobs.nudge_due.';
+
+COMMENT ON FUNCTION "jobs"."plan_ends_today"(timestamp with time zone) IS 'Returns the people to mail about a plan that ends on their day, or ended up to two days before; about_on: the day in UTC, which does not depend on their time zone.';
+
+COMMENT ON FUNCTION "jobs"."provider_context"(text, timestamp with time zone) IS 'Returns the context in which the job stores an answer: the owner, on their day.';
+
+COMMENT ON FUNCTION "jobs"."purge"(timestamp with time zone) IS 'Ends reviews and runs all three purges, as the role purger. Returns their results.';
+
+COMMENT ON FUNCTION "jobs"."purge_organizations"(timestamp with time zone, integer) IS 'Deletes organizations whose grace period is over, at most this many rows: {"organizations": number deleted, "rows"}. A larger organization takes several runs.';
 
 COMMENT ON FUNCTION "jobs"."relies_on_mails"(identity.organizations, identity.memberships) IS 'Whether a member gets mails of an organization or has its calendar.';
 
+COMMENT ON FUNCTION "jobs"."reminder_due"(app.expenses, date, identity.memberships, identity.profiles, timestamp with time zone) IS 'One row for a due date of a bill that is inside its lead window at an instant, or was snoozed to that day, and that no digest of the person contains yet; else none. Includes the end of the snooze.';
+
+COMMENT ON FUNCTION "jobs"."roll_bills"(jobs.stale_bill[], timestamp with time zone) IS 'Rolls locked bills that still wait for a passed date forward to their owners'' current date, as app.refresh_bill does for one bill. Returns their number.';
+
+COMMENT ON FUNCTION "jobs"."rolled_until"(timestamp with time zone) IS 'Returns the due date up to which all bills are rolled; null when unknown.';
+
+COMMENT ON FUNCTION "jobs"."stop_digests_of"(text, uuid, timestamp with time zone) IS 'Ends waiting mails to a member that were created before the member lost a role in an organization.';
+
 COMMENT ON FUNCTION "jobs"."stopped_services"(identity.organizations, identity.memberships, text[]) IS 'The services that a member loses with the plan: reminders, their calendar, amounts from providers, assistants.';
+
+COMMENT ON FUNCTION "jobs"."vault_matches"(text, text[]) IS 'Returns whether the vault holds this address and one of the secrets with these SHA-256 digests (hex): {project_url, cron_secret}, each true or false, so that no value is revealed.';
 
 COMMENT ON FUNCTION "jobs"."void_log"(uuid[], timestamp with time zone) IS 'Another digest may repeat this content, since nobody knows whether the earlier ones arrived.';
 
-COMMENT ON FUNCTION "oauth"."consent_of"(text, uuid, timestamp with time zone) IS 'All that an authorization request is judged by: the client (null when unknown) and, for a signed-in person, where they have it connected, whether it may only read anywhere, and their organizations.';
+COMMENT ON FUNCTION "jobs"."wants_mail"(identity.profiles) IS 'Whether a person gets mails, judging by their row.';
+
+COMMENT ON FUNCTION "oauth"."audit_grant"(oauth.grants, text, timestamp with time zone) IS 'Records the event of a grant; for a revocation, also the reason.';
+
+COMMENT ON FUNCTION "oauth"."consent_of"(text, uuid, timestamp with time zone) IS 'Returns the data for judging an authorization request: the client (null when unknown) and, for a signed-in person, their connections of it, whether one of these is read-only, and their organizations.';
+
+COMMENT ON FUNCTION "oauth"."count_ungranted"() IS 'Updates oauth.ungranted_counts. Its rows are locked from here to the end of the transaction, so the caller must not wait for a client afterwards.';
+
+COMMENT ON FUNCTION "oauth"."draw_allowance"(text, jsonb, timestamp with time zone) IS 'Draws one from the token endpoint''s allowance of a grant, or of an invalid token of the grant. Returns 0, or the seconds to wait. subject: one of the two.';
+
+COMMENT ON FUNCTION "oauth"."draw_from_bucket"(text, integer, double precision, timestamp with time zone) IS 'Draws one from a bucket of at_most that refills within so many seconds. Returns 0, or the seconds until it has one. Rejected draws are not counted.';
+
+COMMENT ON FUNCTION "oauth"."draw_quotas"(jsonb, timestamp with time zone) IS 'Draws one from each bucket of [{"key","at_most","seconds"}], in order, up to the first empty one. Returns 0, or the seconds until that bucket has room. The narrowest bucket comes first, so that a rejected caller doesn''t drain the shared ones. A bucket with "share_of" (another bucket) holds at most a caller''s share of the rest of that bucket.';
 
 COMMENT ON FUNCTION "oauth"."end_grant"(uuid, text, timestamp with time zone) IS 'Ends a grant with all its tokens and subscriptions, and withdraws its proposals; false when it had already ended.';
 
-COMMENT ON FUNCTION "public"."allow_subscriptions"(uuid, uuid, boolean, timestamp with time zone) IS 'Ends the subscriptions of an app on its owner''s word and refuses new ones, or allows them again. Outcome changed (also when it was so already), or unknown_grant, also for another person''s and for one that has ended.';
+COMMENT ON FUNCTION "oauth"."issue_tokens"(oauth.grants, text, text, timestamp with time zone) IS 'Stores a pair of tokens. Returns the access token''s lifetime in seconds.';
 
-COMMENT ON FUNCTION "public"."approve_consent"(uuid, text, uuid, text, timestamp with time zone, text) IS 'Records that a consent page was answered with Allow: outcome approved (again, for 30 seconds while the code is unused: the first answer), already_decided, unknown_client, not_a_member or feature_not_in_plan.';
+COMMENT ON FUNCTION "oauth"."limited"(integer) IS 'Returns the outcome of a call that must wait this many seconds; null for none.';
+
+COMMENT ON FUNCTION "oauth"."refuse"(text, text, jsonb, timestamp with time zone) IS 'Returns a rejection that draws from the caller''s quotas: this outcome, unknown_client for an unknown client, or limited.';
+
+COMMENT ON FUNCTION "oauth"."resolve_access_token"(bytea, text, timestamp with time zone) IS 'Returns the person and grant of an access token: outcome ok, or only invalid_token. The caller checks the plan.';
+
+COMMENT ON FUNCTION "oauth"."share_of_bucket"(text, integer, double precision, timestamp with time zone) IS 'Returns one caller''s limit in a shared bucket: one, or a tenth of the rest, so that callers together approach its end without reaching it.';
+
+COMMENT ON FUNCTION "oauth"."wait_for_bucket"(text, integer, double precision, timestamp with time zone) IS 'Returns the seconds until one more can be drawn from a bucket of at_most that refills within so many seconds; 0 if it can be drawn now. Draws nothing and locks nothing.';
+
+COMMENT ON FUNCTION "public"."accept_handover"(uuid, text, uuid, timestamp with time zone) IS 'Makes the asked member the owner and the owner a manager, once: outcome accepted or unknown.';
+
+COMMENT ON FUNCTION "public"."accept_invitation"(text, uuid, text, timestamp with time zone) IS 'Makes a person a member by an invitation to the address they signed in with, once: {"outcome":"accepted","organization_id"}, not_onboarded, or the reason from read_invitation.';
+
+COMMENT ON FUNCTION "public"."allow_subscriptions"(uuid, uuid, boolean, timestamp with time zone) IS 'Ends the subscriptions of an app at its owner''s request and refuses new ones, or allows them again. Outcome changed (also if nothing changed), or unknown_grant, also for another person''s or an ended grant.';
+
+COMMENT ON FUNCTION "public"."approve_consent"(uuid, text, uuid, text, timestamp with time zone, text) IS 'Records that a person pressed Allow on a consent page: outcome approved (for 30 seconds and while the code is unused, a repetition returns the first answer), already_decided, unknown_client, not_a_member or feature_not_in_plan.';
 
 COMMENT ON FUNCTION "public"."authenticate_bearer"(text, text, timestamp with time zone, jsonb) IS 'For requests that run no tool: {outcome: ok | invalid_token | feature_not_in_plan | organization_deleting | limited, organization?, plan?, required_plan?, deletes_on?, retry_after?, first_use_in_hour?, grant_id?, barred_by?}, with identity.barred_by.';
 
-COMMENT ON FUNCTION "public"."call_tool"(text, text, text, jsonb, timestamp with time zone, jsonb) IS 'Authenticates a bearer and runs one tool, in one call: {outcome, result?, first_use_in_hour?}; result is the tool''s envelope. Outcomes of app.authenticate, and insufficient_scope {grant_id, organization} for a write of an app that may only read. first_use_in_hour asks for record_use after the answer: once an hour a grant, so that no call of a tool writes the grant.';
+COMMENT ON FUNCTION "public"."call_long_tool"(text, text, text, jsonb, timestamp with time zone, jsonb) IS 'The same for tools that may take longer than the statement timeout: publishing an import of many rows, or undoing one.';
+
+COMMENT ON FUNCTION "public"."call_tool"(text, text, text, jsonb, timestamp with time zone, jsonb) IS 'Authenticates a bearer and runs one tool, in one call: {outcome, result?, first_use_in_hour?}; result is the tool''s envelope. Outcomes of app.authenticate, and insufficient_scope {grant_id, organization} for a write of an app that may only read. first_use_in_hour requests record_use after the answer, once per hour and grant, so that no tool call writes the grant.';
 
 COMMENT ON FUNCTION "public"."change_calendar"(uuid, text, boolean, timestamp with time zone) IS 'Shows or hides the amounts in a person''s calendar. Returns {"outcome":"changed"} or {"outcome":"unknown"}.';
 
-COMMENT ON FUNCTION "public"."change_grant_access"(uuid, uuid, text, timestamp with time zone) IS 'Lets an app read, or read and write, on its owner''s word, from its next call on; its proposals are withdrawn when it may only read. Outcome changed (also when it was so already), or unknown_grant, also for another person''s and for one that has ended.';
+COMMENT ON FUNCTION "public"."change_grant_access"(uuid, uuid, text, timestamp with time zone) IS 'Sets an app''s access to read or write at its owner''s request, from its next call on; narrowing it withdraws its proposals. Outcome changed (also if nothing changed), or unknown_grant, also for another person''s or an ended grant.';
 
-COMMENT ON FUNCTION "public"."check_schedule"(text, text[]) IS 'The database''s clock, whether the vault holds the schedule''s secrets (jobs.vault_matches), each schedule with its last run, and each scheduled function with its last runs and the stages that failed in the latest.';
+COMMENT ON FUNCTION "public"."change_inbound"(uuid, text, text, text, timestamp with time zone) IS 'Changes where and from whom mail is received, for people who may change settings: action rotate, accept or block (target: a waiting mail) or forget (target: a sender). {outcome: changed | gone | unknown}, gone when the mail waits no longer.';
 
-COMMENT ON FUNCTION "public"."claim_event"(timestamp with time zone) IS 'The next event to send, leased for a minute: {subscription_id, url, secret, event: app.describe_event}; null when none waits. An event that its person may not hear of at this instant is passed over for good.';
+COMMENT ON FUNCTION "public"."change_provider_link"(uuid, text, text, timestamp with time zone) IS 'Pauses, resumes or removes a link (action), for the owner of its organization: {"outcome":"changed"}, also if nothing changed; "ended" for a removed link, "paused_by_plan" when only the plan can resume it, "not_owner" or "unknown_link"; or identity.refuse_deleting.';
 
-COMMENT ON FUNCTION "public"."collect_reminders"(timestamp with time zone, jsonb, integer) IS 'Makes the digests of one page of the bills, then of the budgets, with something to report: {"digests","reminders","given_up": how many earlier ones ended without an answer,"next": where the following page begins, or null}.';
+COMMENT ON FUNCTION "public"."check_schedule"(text, text[]) IS 'Returns the database''s clock, whether the vault holds the schedule''s secrets (jobs.vault_matches), each schedule with its last run, and each scheduled function with its last runs and the failed stages of the latest one.';
+
+COMMENT ON FUNCTION "public"."choose_mails"(uuid, text, text, timestamp with time zone) IS 'Sets the bills of an organization that a member gets mail about, mine, all or none: {"outcome":"chosen"} or {"outcome":"not_member"}.';
+
+COMMENT ON FUNCTION "public"."claim_event"(timestamp with time zone) IS 'The next event to send, leased for a minute: {subscription_id, url, secret, event: app.describe_event}; null when none waits. An event that its person may not see at this instant is skipped permanently.';
+
+COMMENT ON FUNCTION "public"."claim_inbound_mail"(timestamp with time zone) IS 'The next mail to read, leased for two minutes: {id, organization_id, provider_id, user_id, subject, attempt, parts_done, content}; content is null when it is to be fetched. Null when none waits. Mail of a person who may no longer write waits for another, and mail that was tried five times fails.';
+
+COMMENT ON FUNCTION "public"."claim_provider_link"(date, boolean, timestamp with time zone, timestamp with time zone) IS 'Leases the least recently queried link, before an instant, among links that lack the month''s statement or one of their backlog, or whose statement lost its date (again: also links that have it): {link_id, provider_key, lease_token, periods: months to query in this order, envelope}; null without one. Only links that satisfy jobs.may_fetch.';
+
+COMMENT ON FUNCTION "public"."claim_reminders"(integer, timestamp with time zone) IS 'Leases a batch of digests for 90 seconds: {"id","lease_token","attempts","digests":[{"id","recipient_id","content"}]}, or null for none. {"set_aside": id}: one could not be described and waits for an hour; call again.';
+
+COMMENT ON FUNCTION "public"."collect_reminders"(timestamp with time zone, jsonb, integer) IS 'Creates the digests of one page of the bills, then of the budgets: {"digests","reminders","given_up": number of earlier digests that ended without an answer,"next": start of the following page, or null}.';
+
+COMMENT ON FUNCTION "public"."confirm_reminder_email"(uuid, text, timestamp with time zone) IS 'Confirms the reminder address if it is still the requested one: {"outcome":"confirmed"} or {"outcome":"stale"}.';
+
+COMMENT ON FUNCTION "public"."connect_provider"(uuid, text, text, text, text, text, jsonb, timestamp with time zone) IS 'Stores a tested credential, sealed for link_id. A bill''s link to the same provider gets it; a link to another provider ends. {"outcome":"connected"}, the outcomes of app.judge_connection, or "moved" when somebody connected the bill meanwhile, so that the credential has to be sealed for another link.';
+
+COMMENT ON FUNCTION "public"."count_provider_links"(date, boolean, timestamp with time zone, timestamp with time zone) IS 'Returns {"links": all active links, "synced": those with a stored statement of the month, "waiting": those without one, with a statement that lost its date (again: or with one), or with a backlog, that were not queried since an instant}. The last two count only links that satisfy jobs.may_fetch.';
+
+COMMENT ON FUNCTION "public"."count_reminder_candidates"(timestamp with time zone) IS 'Returns the number of active expenses with reminders and a next due date, in organizations whose plan includes reminder mails.';
+
+COMMENT ON FUNCTION "public"."count_waiting_reminders"(timestamp with time zone) IS 'Returns the number of digests that wait for a later run, without those that another run is sending.';
+
+COMMENT ON FUNCTION "public"."count_wrong_verifier"(uuid, timestamp with time zone, text, timestamp with time zone, jsonb) IS 'Counts a failed PKCE proof without spending the code, so that a person who saw a code in transit can neither use it nor end a session with it.';
 
 COMMENT ON FUNCTION "public"."create_calendar"(uuid, text, text, timestamp with time zone) IS 'Creates a calendar address without amounts and ends the previous one. Returns {"outcome":"created"}, or {"outcome":"refused"} without membership or feature, and for the earlier of two concurrent requests.';
+
+COMMENT ON FUNCTION "public"."create_organization"(uuid, text, text, timestamp with time zone) IS 'Creates another organization of a person, with a trial if they never had one; a repeated form creates one: {"outcome":"created","organization_id"}, {"outcome":"invalid","field"}, too_many, leaving while their account is being deleted, or unknown before onboarding.';
+
+COMMENT ON FUNCTION "public"."decide_proposal"(uuid, text, text, text, timestamp with time zone) IS 'Answers a proposal from its page. decision: approve, refuse or withdraw; hash: of the version that the page showed. Returns the outcomes of app.settle_proposal.';
+
+COMMENT ON FUNCTION "public"."delete_account"(uuid, text, timestamp with time zone) IS 'Schedules the deletion of a person after the grace period, and ends their memberships and connections now: {"outcome":"scheduled","deletes_at"}, or outcome already, or owner while they own an organization that stays.';
+
+COMMENT ON FUNCTION "public"."dismiss_grant_alerts"(uuid, timestamp with time zone, timestamp with time zone) IS 'Records that a person has seen the alerts of grants that ended until an instant; later ones stay.';
 
 COMMENT ON FUNCTION "public"."drop_event_subscription"(text, text, text, text, timestamp with time zone) IS 'Ends a subscription of an app: {outcome: ok | unknown}, or a refusal of app.authenticate.';
 
 COMMENT ON FUNCTION "public"."end_calendar"(uuid, text, timestamp with time zone) IS 'Ends a person''s calendar address. Returns {"outcome":"ended"} or {"outcome":"unknown"}.';
 
-COMMENT ON FUNCTION "public"."find_event_subscription"(text, text, text, text, timestamp with time zone) IS 'The id that a subscription of an app has or would get: {outcome: ok | stopped (by its person) | too_many, id?}, or a refusal of app.authenticate.';
+COMMENT ON FUNCTION "public"."end_handover"(uuid, text, uuid, timestamp with time zone) IS 'Withdraws or declines a pending hand-over: outcome ended or unknown.';
+
+COMMENT ON FUNCTION "public"."fill_inbound_mail"(text, integer, jsonb, text, timestamp with time zone) IS 'Adds what was fetched to a mail that only arrived. One that is not to be kept counts as read, without anything of it. Nothing happens after the lease of that attempt.';
+
+COMMENT ON FUNCTION "public"."find_days_to_rate"(timestamp with time zone, integer) IS 'Returns yesterday, and past days with payments that wait for a rate, unless settled: least recently requested first, then newest. Across all organizations.';
+
+COMMENT ON FUNCTION "public"."find_event_subscription"(text, text, text, text, timestamp with time zone) IS 'Returns the id of an app''s existing or new subscription: {outcome: ok | stopped (by its person) | too_many, id?}, or a refusal of app.authenticate.';
+
+COMMENT ON FUNCTION "public"."find_rolling_pages"(timestamp with time zone, integer) IS 'Returns pages of the passed open due dates, the latest first, each with at most this many: [{"from": the first date of the page,"until": the first date after it, or null}]. Pages are disjoint and may be rolled concurrently.';
+
+COMMENT ON FUNCTION "public"."find_stale_credentials"(text, text, integer) IS 'Returns envelopes sealed with another key than this one, of links of any status, starting after a link: [{"link_id","envelope"}].';
+
+COMMENT ON FUNCTION "public"."invite_member"(uuid, text, text, text, text, timestamp with time zone) IS 'Invites an address to an organization for 7 days. A repeated invitation invalidates the previous link. {"outcome":"invited","organization_name"}, or outcome not_allowed, plan, already_member or too_many.';
 
 COMMENT ON FUNCTION "public"."keep_event_subscription"(text, text, text, text, jsonb, jsonb, timestamp with time zone, timestamp with time zone) IS 'Subscribes an app to an event, or renews: {outcome: ok | stopped | too_many, place, truncated}, or a refusal of app.authenticate.';
 
-COMMENT ON FUNCTION "public"."may_sign_up"(text, timestamp with time zone) IS 'Where sign-up needs an invitation, whether somebody with this address may have an account and organizations: {"may"}, true with an open invitation, for members, and while there is no organization at all.';
+COMMENT ON FUNCTION "public"."keep_inbound_mail"(text[], text, jsonb, text, timestamp with time zone) IS 'Keeps a mail once for each organization that has one of the tokens, or without content a note that it is to be fetched: {kept: for how many}. mail is as app.parse_mail takes it; content is base64.';
 
-COMMENT ON FUNCTION "public"."note_sign_in"(uuid, text, timestamp with time zone) IS 'Stores the address that the person signed in with if it changed: {"onboarded": whether they have been through onboarding, "leaving": true while their account is being deleted}.';
+COMMENT ON FUNCTION "public"."keep_organization"(uuid, text, timestamp with time zone) IS 'Cancels the deletion of an organization: {"outcome":"kept","name","members"}, or outcome already, too_late or forbidden.';
 
-COMMENT ON FUNCTION "public"."open_connection"(uuid, text, text, jsonb, timestamp with time zone) IS 'The connect page''s data about a bill: app.judge_connection, and when it is open "link" as it is now, or null, and "link_id", for which the credential is to be sealed. quotas: what trying a credential draws on.';
+COMMENT ON FUNCTION "public"."keep_provider_answer"(text, uuid, date, jsonb, timestamp with time zone, boolean) IS 'Stores the result of querying a leased link, as app.keep_answer does, as a separate change: {outcome: "kept", status, code?}, or {outcome: "lost"} when another run holds the lease or the link has ended. The last answer ends the lease.';
 
-COMMENT ON FUNCTION "public"."open_consent"(text, uuid, timestamp with time zone, jsonb) IS 'What an authorization request of a registered client is judged by: {"client","approved","narrowed","onboarded","plans_enabled","organizations"}.';
+COMMENT ON FUNCTION "public"."list_grant_alerts"(uuid) IS 'Returns a person''s grants that ended because a code or token was used twice, until the person dismisses them: an array, newest first.';
 
-COMMENT ON FUNCTION "public"."open_document"(uuid, text, boolean, timestamp with time zone) IS 'A document for a signed-in person, or its bytes: {outcome: ok | refused | unknown, result?}. result is the envelope of list_documents: empty, or an error with content, when the person does not see the document.';
+COMMENT ON FUNCTION "public"."may_sign_up"(text, timestamp with time zone) IS 'Returns {"may"} if sign-up needs an invitation: true for an address with an open invitation, for members, and while there is no organization yet.';
 
-COMMENT ON FUNCTION "public"."open_export"(uuid, text, text, timestamp with time zone) IS 'Whether a person may export an organization''s books: {outcome: ok | refused | unknown, organization?: {name, today, state}}. Adds the request to the audit trail.';
+COMMENT ON FUNCTION "public"."note_sign_in"(uuid, text, timestamp with time zone) IS 'Stores the person''s sign-in address if it changed. Returns {"onboarded": whether they have completed onboarding, "leaving": whether their account is being deleted}.';
 
-COMMENT ON FUNCTION "public"."open_review"(text, timestamp with time zone) IS 'Whom a reviewer''s code signs in, and records it: {"outcome":"open","user_id","email"}, or {"outcome":"unknown"} also once it expired or was revoked.';
+COMMENT ON FUNCTION "public"."open_connection"(uuid, text, text, jsonb, timestamp with time zone) IS 'Returns the connect page''s data about a bill: app.judge_connection and, when it is open, the current "link" or null, and "link_id", for which to seal the credential. quotas: drawn for trying a credential.';
 
-COMMENT ON FUNCTION "public"."open_upload"(uuid, text, timestamp with time zone) IS 'Returns a signed-in person''s import, for the page that takes its file: {outcome: ok | refused | unknown, result?}. result is the envelope of import_expenses with step open.';
+COMMENT ON FUNCTION "public"."open_consent"(text, uuid, timestamp with time zone, jsonb) IS 'Returns the data for judging an authorization request of a registered client: {"client","approved","narrowed","onboarded","plans_enabled","organizations"}.';
+
+COMMENT ON FUNCTION "public"."open_document"(uuid, text, boolean, timestamp with time zone) IS 'A document for a signed-in person, or its bytes: {outcome: ok | refused | unknown, result?, state?}. result is the envelope of list_documents: empty, or an error with content, when the person does not see the document. state is identity.describe_state.';
+
+COMMENT ON FUNCTION "public"."open_document_consent"(text, uuid, jsonb, timestamp with time zone, jsonb, jsonb) IS 'Like open_consent, for a client whose id is the URL of its metadata, with the state of its document: fresh; due: fetch it now, with the quotas drawn (known_quotas when somebody has connected the client); or limited: do not fetch it for retry_after seconds. serves_stale: the stored metadata may be used if fetching fails.';
+
+COMMENT ON FUNCTION "public"."open_export"(uuid, text, text, timestamp with time zone) IS 'Whether a person may export an organization''s books: {outcome: ok | refused | unknown, organization?: {name, today, closed_through, state}}. Adds the request to the audit trail.';
+
+COMMENT ON FUNCTION "public"."open_review"(text, timestamp with time zone) IS 'Returns the person that a reviewer''s code signs in, and records the sign-in: {"outcome":"open","user_id","email"}, or {"outcome":"unknown"}, also for an expired or revoked code.';
+
+COMMENT ON FUNCTION "public"."open_upload"(uuid, text, timestamp with time zone) IS 'Returns a signed-in person''s import, for the page that takes its file: {outcome: ok | refused | unknown, result?, state?}. result is the envelope of import_expenses with step open, state identity.describe_state.';
 
 COMMENT ON FUNCTION "public"."pay_due_date"(uuid, text, text, date, text, text, text, timestamp with time zone) IS 'Pays the due date that a page showed. Returns the result of public.run_page_tool for mark_bill_paid, or {outcome: unknown | already | changed | busy}. already: the date is not open; changed: its amount differs from the one shown (null when none was).';
 
-COMMENT ON FUNCTION "public"."poll_events"(text, text, text, jsonb, integer, timestamp with time zone) IS 'The next events of a name for an app, after a place or from now on: {outcome, events (app.describe_event), has_more, place, truncated: older ones are gone}, or a refusal of app.authenticate.';
+COMMENT ON FUNCTION "public"."ping"() IS 'Returns the version of the schema, for the health check.';
+
+COMMENT ON FUNCTION "public"."poll_events"(text, text, text, jsonb, integer, timestamp with time zone) IS 'Returns the next events of a name for an app, after a place or from now on: {outcome, events (app.describe_event), has_more, place, truncated: older ones are gone}, or a refusal of app.authenticate.';
+
+COMMENT ON FUNCTION "public"."read_account"(uuid, timestamp with time zone) IS 'Returns all data of the account page for a person; null before onboarding.';
 
 COMMENT ON FUNCTION "public"."read_activity"(uuid, text, jsonb, text, timestamp with time zone) IS 'Returns a page of the activity of the given organization, or of the person''s first one if null: {outcome: found | unknown, organizations, organization, country, timezone, state, may_write, changes, next, reads?, people?, apps?, events?}.';
 
@@ -14240,19 +16888,81 @@ COMMENT ON FUNCTION "public"."read_books"(uuid, text, date, text, text, text, ti
 
 COMMENT ON FUNCTION "public"."read_calendar"(text, jsonb, timestamp with time zone) IS 'Returns the calendar for the SHA-256 (hex) of an address''s token, read as its owner under row-level security: {outcome: ok | unknown | limited, calendar?, retry_after?}. Each read checks membership, suspension and plan, and fails like an unknown token without them. limits: {"caller": quotas of wrong tokens, "feed": {"at_most","seconds"}}.';
 
-COMMENT ON FUNCTION "public"."read_deletion"(uuid) IS 'The data of the pages that delete: {"country","deletes_at","organizations": [{"id","name","is_owner","deletes_at","is_paid","members","may_delete"}]}.';
+COMMENT ON FUNCTION "public"."read_deletion"(uuid) IS 'Returns the data of the deletion pages: {"country","deletes_at","plans": whether there are plans,"organizations": [{"id","name","is_owner","deletes_at","is_paid","members","may_delete","writes","exports"}]}.';
+
+COMMENT ON FUNCTION "public"."read_expense_file"(uuid, text, jsonb, timestamp with time zone) IS 'Returns a part of a file of expenses, read as a signed-in person under row-level security: {outcome: ok | refused, result?}. Each part checks the rights again; result is the envelope of list_expenses.';
 
 COMMENT ON FUNCTION "public"."read_export"(uuid, text, text, jsonb, date, date, timestamp with time zone) IS 'Returns a page of an export, read as the person under row-level security: {outcome: ok | refused, page?}. Each page checks the rights again. Works on every plan.';
 
-COMMENT ON FUNCTION "public"."read_invitation"(text, uuid, text, timestamp with time zone) IS 'The data of the page behind an invitation''s link, for a signed-in person, or with null for the mail''s reader: {"outcome":"open","organization_id","organization_name","inviter","role","expires_at","address","onboarded"}, the same with outcome already_member, leaving, used, withdrawn, expired or plan, {"outcome":"for_another","masked_address"}, or {"outcome":"unknown"}.';
+COMMENT ON FUNCTION "public"."read_inbound"(uuid, text, timestamp with time zone) IS 'The page of an organization''s mail, for people who may change its settings: {outcome: ok | unknown, id, state, country, token, senders: [{address, is_accepted, decided_by}], mails: [{id, state, sender, subject, size, received_at, is_proven, verdicts, is_members, documents, refusals}]}: all that wait, and the newest others.';
 
-COMMENT ON FUNCTION "public"."redeem_authorization_code"(uuid, timestamp with time zone, text, text, uuid, text, text, text, text, timestamp with time zone, jsonb, text) IS 'Spends a code that passed every check of its contents, and stores the grant and its first tokens: outcome redeemed, unknown_client, not_a_member, burnt, or replayed, which ends the grant that the code was first redeemed for.';
+COMMENT ON FUNCTION "public"."read_invitation"(text, uuid, text, timestamp with time zone) IS 'Returns the data of the page behind an invitation''s link, for a signed-in person, or with null for a reader without a session: {"outcome":"open","organization_id","organization_name","inviter","role","expires_at","address","onboarded"}, the same with outcome already_member, leaving, used, withdrawn, expired or plan, {"outcome":"for_another","masked_address"}, or {"outcome":"unknown"}.';
 
-COMMENT ON FUNCTION "public"."settle_event"(text, jsonb, boolean, timestamp with time zone) IS 'Notes that the app took a claimed event, or never will, or that it is to be tried again, not at once.';
+COMMENT ON FUNCTION "public"."read_new_organization"(uuid, timestamp with time zone) IS 'Returns a person''s data for the form of another organization: {"country","gets_trial": null without plans,"currencies"}; null before onboarding, and while the account is being deleted.';
+
+COMMENT ON FUNCTION "public"."read_newest_rates"() IS 'Returns the newest rate of every currency: {"rates_on": the newest day, or null, "per_euro": {"USD":"1.0944000000"}}.';
+
+COMMENT ON FUNCTION "public"."read_onboarding"(uuid) IS 'Returns whether a person has completed onboarding ("onboarded"), and the currencies to choose from.';
+
+COMMENT ON FUNCTION "public"."read_rates_of_day"(date) IS 'Returns the rates that apply on a day: {"USD":"1.0944000000"}.';
+
+COMMENT ON FUNCTION "public"."read_removal"(uuid, text, uuid, timestamp with time zone) IS 'Returns what removing a member would end and keep, as counts, with their balances and pending proposals in full, and "state" from identity.describe_state. Null without the right to remove them.';
+
+COMMENT ON FUNCTION "public"."read_unsubscribing"(uuid, boolean) IS 'Returns the mails that a person can unsubscribe from: {"email_enabled","organizations":[{"id","name","mails"}]}, optionally with the "bills":[{"id","name"}] with reminders that they own; null for an unknown person.';
+
+COMMENT ON FUNCTION "public"."record_job_run"(text, date, text, text, jsonb, text, timestamp with time zone, timestamp with time zone) IS 'Stores the result of a stage of a scheduled function. Returns nothing.';
+
+COMMENT ON FUNCTION "public"."record_use"(text, timestamp with time zone) IS 'Records that the client of an access token is in use, at most once per hour and grant: outcome recorded or recent.';
+
+COMMENT ON FUNCTION "public"."redeem_authorization_code"(uuid, timestamp with time zone, text, text, uuid, text, text, text, text, timestamp with time zone, jsonb, text) IS 'Spends a code that passed every check of its contents, and stores the grant and its first tokens: outcome redeemed, unknown_client, not_a_member, burnt, or replayed, which ends the grant of the first redemption.';
+
+COMMENT ON FUNCTION "public"."register_client"(text, text, text[], timestamp with time zone, jsonb, jsonb) IS 'Stores a client that registered itself, under the id that the function generated, if oauth.make_room finds room. Two equal registrations create two clients.';
+
+COMMENT ON FUNCTION "public"."remove_member"(uuid, text, uuid, timestamp with time zone) IS 'Removes a member with everything that identity.end_membership ends; members also leave by it. Outcome removed, or unknown (also without the right).';
+
+COMMENT ON FUNCTION "public"."replay_parked_events"(text, text, timestamp with time zone) IS 'Applies parked events after their plan or organization has become known: {"replayed","parked"}. With both arguments it first binds an unbound subscription to an organization; it never rebinds one.';
+
+COMMENT ON FUNCTION "public"."reseal_provider_credential"(text, jsonb, jsonb, timestamp with time zone) IS 'Stores the same credential under the current key: {"outcome":"resealed"}, or "changed" when the read envelope was replaced meanwhile, or the link ended.';
+
+COMMENT ON FUNCTION "public"."resend_invitation"(uuid, text, text, timestamp with time zone) IS 'Gives an open or expired invitation a new link and 7 more days, and invalidates the previous link: {"outcome":"invited","address","role","organization_name"}, or outcome unknown, not_allowed or plan.';
+
+COMMENT ON FUNCTION "public"."revoke_grant"(uuid, uuid, timestamp with time zone) IS 'Disconnects an app at its owner''s request: outcome revoked, or unknown_grant, also for another person''s or an ended grant.';
+
+COMMENT ON FUNCTION "public"."revoke_token"(text, text, timestamp with time zone, jsonb) IS 'RFC 7009: a refresh token ends its grant, an access token only itself. Outcome revoked, unknown_client, or unknown_token (also for another client''s).';
+
+COMMENT ON FUNCTION "public"."roll_bills"(timestamp with time zone, jsonb) IS 'Rolls the recurring bills of a page of public.find_rolling_pages(): {"advanced","failed":[{"ref","code"}],"passed_over": the number of bills that another writer holds, to be retried}.';
+
+COMMENT ON FUNCTION "public"."rotate_refresh_token"(text, text, text, text, timestamp with time zone, jsonb) IS 'Exchanges a refresh token for the successor derived from it. Outcome rotated: with the successor, which every retry within 60 seconds also gets until the successor is used. Outcomes without effect: unknown_client, unknown_token (also another client''s), revoked, expired, suspended (the person is). Outcome replayed: reuse after the grace period or after the successor was used, which ends the grant (RFC 9700 section 4.14.2).';
+
+COMMENT ON FUNCTION "public"."run_page_tool"(uuid, text, text, jsonb, timestamp with time zone) IS 'Runs a tool for a page, as its signed-in person under row-level security: {outcome: ok | refused, result?}. Each call checks the rights again; result is the tool''s envelope. A write without a plan that includes the connector returns identity.refuse_change.';
+
+COMMENT ON FUNCTION "public"."settle_day"(date, boolean, timestamp with time zone) IS 'Records a request of a day''s rates. The day is settled once the sources answered, or after ten days of requests: {"settled": whether}.';
+
+COMMENT ON FUNCTION "public"."settle_event"(text, jsonb, boolean, timestamp with time zone) IS 'Records that the app accepted a claimed event, permanently refused it, or must get it again later.';
+
+COMMENT ON FUNCTION "public"."settle_inbound_mail"(text, integer, integer, text, text[], text[], timestamp with time zone) IS 'Notes what a run did with a claimed mail: read (all of it), more (is left), refused (its person may no longer write) or failed (to be tried again, not at once). Nothing happens after the lease of that attempt.';
+
+COMMENT ON FUNCTION "public"."settle_mail"(text, boolean, timestamp with time zone) IS 'Records that the mail service accepted a mail, or that it must be retried later.';
+
+COMMENT ON FUNCTION "public"."settle_reminders"(uuid, uuid, jsonb, boolean, timestamp with time zone, timestamp with time zone) IS 'Records the outcome of digests in a leased batch, each {"id","outcome": sent, dead, held (certainly not accepted) or unsure,"code","refused","alone"}: {"outcome":"settled","digests","reminders": numbers sent}, or {"outcome":"lost"} when another sender holds the lease. With is_last the lease ends, and the rest waits until retry_at.';
+
+COMMENT ON FUNCTION "public"."settle_values"(jsonb, integer) IS 'Revalues a page of the payments of all organizations that wait for their day''s rate: {settled: number that no longer wait, next: start of the next page, null after the last}.';
+
+COMMENT ON FUNCTION "public"."store_client_document"(text, text, text[], timestamp with time zone, uuid, timestamp with time zone, jsonb) IS 'Stores a client''s metadata document, for a new client only if oauth.make_room finds room. Returns the result of open_consent. Its grants stay; new requests follow the new metadata.';
+
+COMMENT ON FUNCTION "public"."store_rates"(text, date, jsonb, jsonb, timestamp with time zone) IS 'Stores one day''s missing rates of a source, {"USD":"1.0944"} per euro; days has the day of rates with another one. Returns {"added": number}.';
+
+COMMENT ON FUNCTION "public"."update_reminders"(uuid, text, text, integer, boolean, timestamp with time zone) IS 'Changes the time and address of reminders: {"outcome":"updated","unconfirmed": address that needs confirmation, or null}, {"outcome":"invalid","field"} or {"outcome":"unknown"}.';
+
+COMMENT ON FUNCTION "public"."withdraw_invitation"(uuid, text, timestamp with time zone) IS 'Ends an invitation before it is accepted: outcome withdrawn, not_allowed, or unknown (also for an ended one).';
 
 COMMENT ON SCHEMA "billing" IS 'Plans, their features, and the payment provider''s events.';
 
 COMMENT ON TABLE "app"."accounts" IS 'Accounts and cards with imported statements.';
+
+COMMENT ON TABLE "app"."approval_rules" IS 'Writes that need approval: those of a tool (any, when null) by these roles. With an amount or a number of records, only those above it, added up per person over 24 hours.';
+
+COMMENT ON TABLE "app"."balances" IS 'What an account had at the end of a day, as a statement or a person says; negative for a debt.';
 
 COMMENT ON TABLE "app"."budgets" IS 'A limit on the spending of each month or year in one category, or in all when category_id is null.';
 
@@ -14264,19 +16974,37 @@ COMMENT ON TABLE "app"."document_files" IS 'The bytes of documents, apart from t
 
 COMMENT ON TABLE "app"."documents" IS 'Invoices and receipts, once for each content that a person sees. Two people who may not see each other''s documents each have their own, so that neither learns what the other has.';
 
-COMMENT ON TABLE "app"."event_subscriptions" IS 'Where an app wants one kind of event sent. Its events are sent in order, so its place says which of them were.';
+COMMENT ON TABLE "app"."event_subscriptions" IS 'The destination of one kind of event for an app. Its events are sent in order, so its place identifies the sent ones.';
 
-COMMENT ON TABLE "app"."events" IS 'The outbox of the MCP events extension: names and ids, nothing that a person wrote.';
+COMMENT ON TABLE "app"."events" IS 'The outbox of the MCP events extension: names and ids only, no text that a person wrote.';
 
 COMMENT ON TABLE "app"."fx_days" IS 'Days whose rates were requested. A settled day gets no more rates; if it has none, the latest earlier rates apply.';
 
 COMMENT ON TABLE "app"."fx_rates" IS 'The amount of a currency that one euro bought on a day, by source. Rows are never updated in place.';
 
+COMMENT ON TABLE "app"."idempotency_keys" IS 'The first result of a call with a key, stored as long as app.retention specifies.';
+
 COMMENT ON TABLE "app"."import_batches" IS 'A file on its way into the books, kept for 24 hours, with its state and the result of its commit.';
 
 COMMENT ON TABLE "app"."import_rows" IS 'A row of a file before it is in the books. Only answers about its import show it.';
 
+COMMENT ON TABLE "app"."inbound_addresses" IS 'Where an organization receives mail: in+<token>@<the domain of INBOUND_URL>. A new token ends the previous one.';
+
+COMMENT ON TABLE "app"."inbound_mails" IS 'Mail as it came, until it is read; its row stays for the days of its retention, so that a second delivery is known.';
+
+COMMENT ON TABLE "app"."inbound_senders" IS 'Senders, other than members, whom somebody accepted or blocked.';
+
+COMMENT ON TABLE "app"."mails" IS 'Mails about proposals and removals that a sender has claimed or sent. If a sender dies, its lease expires.';
+
+COMMENT ON TABLE "app"."payee_rules" IS 'The default category of payments whose payee or name begins with these words; without one, these payments are never proposed as a bill.';
+
+COMMENT ON TABLE "app"."payment_shares" IS 'Derived by app.derive_shares: each member''s part of a shared payment, negative for a refund. The shares of a payment add up to it.';
+
 COMMENT ON TABLE "app"."payments" IS 'Money paid or refunded. All totals are sums of this table.';
+
+COMMENT ON TABLE "app"."provider_links" IS 'The source of a variable bill''s amount. The label is masked; the credential is stored elsewhere.';
+
+COMMENT ON TABLE "app"."retention" IS 'How long each kind of row is kept after its use. docs/retention.md lists the periods.';
 
 COMMENT ON TABLE "app"."statement_lines" IS 'Each line of a committed statement once, including skipped, left-out and unreadable ones.';
 
@@ -14284,13 +17012,41 @@ COMMENT ON TABLE "app"."statement_links" IS 'The payments of statement lines. A 
 
 COMMENT ON TABLE "app"."tool_reads" IS 'The number of calls of a reading tool by a grant, per UTC day.';
 
+COMMENT ON TABLE "billing"."payment_events" IS 'Every event of the payment provider with a valid signature, once. Stores the fields that determine plans, never the body, which contains people and cards.';
+
+COMMENT ON TABLE "billing"."plan_features" IS 'The features of each plan: free < pro < team, each with all features of the previous one.';
+
 COMMENT ON TABLE "billing"."settings" IS 'One row, changed by the operator as the owner of the database; no API role may write it.';
 
-COMMENT ON TABLE "identity"."memberships" IS 'The members of organizations. Without a row here every token for the organization is dead at the next request.';
+COMMENT ON TABLE "billing"."subscriptions" IS 'A subscription at the payment provider, in the state of its latest event.';
 
-COMMENT ON TABLE "identity"."reviewers" IS 'People of a directory''s review, who sign in with a code that we made, without a mailbox. Only the operator adds them. Once expired or revoked they are inactive (identity.is_active).';
+COMMENT ON TABLE "identity"."attempts" IS 'The latest attempts of an action with an hourly limit, by keyed hash of an address or a sign-in. A row has no effect an hour after its last attempt.';
+
+COMMENT ON TABLE "identity"."audit_events" IS 'Events of accounts and grants. Insert only. Contains no tokens, codes or amounts. Outlives the rows that it names, without its details once they are purged.';
+
+COMMENT ON TABLE "identity"."invitations" IS 'Invitations to organizations by mail. Resending an invitation creates a new link and invalidates the previous one.';
+
+COMMENT ON TABLE "identity"."memberships" IS 'The members of organizations. Without a row here, every token for the organization is invalid from the next request on.';
+
+COMMENT ON TABLE "identity"."organizations" IS 'Owners of expenses and bills: a household, a business.';
+
+COMMENT ON TABLE "identity"."profiles" IS 'A person: their country, time zone and reminder settings.';
+
+COMMENT ON TABLE "identity"."reviewers" IS 'Reviewers of directories, who sign in with our code instead of a mailbox. Only the operator adds them. An expired or revoked reviewer is inactive (identity.is_active).';
+
+COMMENT ON TABLE "identity"."role_rights" IS 'The rights of each role beyond reading, one per row. docs/roles.md shows them to people.';
+
+COMMENT ON TABLE "jobs"."job_runs" IS 'Each stage of each run of a scheduled function: its time, its completeness and its counts.';
+
+COMMENT ON TABLE "jobs"."reminder_batches" IS 'Digests that are sent together: always the same ones with the same words, until their outcome is known.';
+
+COMMENT ON TABLE "jobs"."reminder_digests" IS 'One mail to a person about due bills in all their organizations; at most one per local day.';
+
+COMMENT ON TABLE "oauth"."consents" IS 'Consent pages that a person answered with Allow, so that a second press gets the same answer or none. Useless after an hour.';
 
 COMMENT ON TABLE "oauth"."ungranted_counts" IS 'The number of stored clients without authorization, in total and per caller. Counting them at each registration would cost most during a flood.';
+
+COMMENT ON TABLE "oauth"."used_codes" IS 'Authorization codes that were redeemed, or had failed proofs. The codes themselves are signed and self-contained.';
 
 COMMENT ON TYPE "app"."base_value" IS 'The value of a payment in the organization''s base currency: the rate with its day and source, and whether the value is final. An amount in the base currency needs no rate.';
 
@@ -14300,19 +17056,23 @@ COMMENT ON TYPE "app"."budget_state" IS 'A budget in one of its months or years.
 
 COMMENT ON TYPE "app"."category_choice" IS 'A category, or null for none, and its source: given, payee_rule, payee_history, keyword or none.';
 
+COMMENT ON TYPE "app"."context" IS 'The person, organization and time of a tool''s run; today is the calendar date in the owner''s zone.';
+
 COMMENT ON TYPE "app"."document_match" IS 'A record that a document may belong to. tier: 1 an open date of a bill and 2 a payment, both certain; 3 and 4 the same, but likely. gap: days between it and the document.';
 
 COMMENT ON TYPE "app"."expense_filter" IS 'A parsed filter. words are patterns for folded text; other text is in lower case. An empty category id means Uncategorized. Amounts are minor units of amount_currency, compared with the value of each payment; own_bounds holds them as [least, most] in minor units of every currency.';
 
+COMMENT ON TYPE "app"."kept_row" IS 'A row before a change, after it, and now; null while it did or does not exist.';
+
 COMMENT ON TYPE "app"."match_pair" IS 'A row and an entry that may match. Tiers 1 to 4 are certain, 1 most of all: the same name on the same day, the same words, one name within the other, and an approximate amount or an exact foreign one. Tiers 6 to 8 become questions. gap is in days.';
 
-COMMENT ON TYPE "app"."payment_sum" IS 'Sums of the payments in one currency, with refunds subtracted, the tax of those that state one, and how many refunds state none.';
+COMMENT ON TYPE "app"."payment_sum" IS 'Sums of the payments in one currency, with refunds subtracted; the tax of payments with a recorded tax, and the number of refunds without one.';
 
 COMMENT ON TYPE "app"."period" IS 'A range of days, both ends included. shift is the distance to the previous period; in an earlier period, its own distance from the period compared.';
 
 COMMENT ON TYPE "app"."rate" IS 'The amount of a currency that one euro buys, with its source and day. The euro itself has no source.';
 
-COMMENT ON TYPE "app"."reversal" IS 'Describes the effect of an undo on one row: the id and the thing that people know it by, {kind, name?, …}, and what happens to it, or which columns go back.';
+COMMENT ON TYPE "app"."reversal" IS 'Describes the effect of an undo on one row: its id and familiar name, {kind, name?, …}, and its removal, restoration or reverted columns.';
 
 COMMENT ON TYPE "app"."spending" IS 'All groups, the amounts that could not be converted, and whether any period has such amounts. Also the sources and day of the rates, and the first day whose values are not final.';
 
@@ -14320,11 +17080,27 @@ COMMENT ON TYPE "app"."spending_group" IS 'Sums of one group in minor units of t
 
 COMMENT ON TYPE "app"."sum_item" IS 'A statement row or a payment that may be a sum or part of one. Parts of one sum have the same grouped_by.';
 
+COMMENT ON TYPE "billing"."event_clock" IS 'Orders the events of one subscription, field by field. The provider''s instants are whole seconds: within one second, an end counts most, then more payments, then more failed attempts.';
+
 COMMENT ON TYPE "identity"."standing" IS 'A person''s organization, their rights there, and their view: everything, everything except private records (open), or only their own.';
+
+COMMENT ON TYPE "jobs"."stale_bill" IS 'A bill that waits for a passed date: the location of its row, that date, and the current date of its owner.';
+
+COMMENT ON VIEW "billing"."parked_events" IS 'Events that wait for an operator, with the reason. Run select public.replay_parked_events(…) after adding the plan to billing.billing_plans, once the day of an event dated ahead has come, or to name the organization.';
+
+COMMENT ON VIEW "jobs"."alerts" IS 'Problems for the operator: stages whose latest run failed, payment events that can''t be applied, and connected providers that failed at least three times in a row. Empty without problems.';
+
+REVOKE ALL ON FUNCTION "app"."accept_mail"(uuid, app.inbound_mails, timestamp with time zone) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."accept_mail"(uuid, app.inbound_mails, timestamp with time zone) TO "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."attach_document"(app.context, jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."attach_document"(app.context, jsonb) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."block_mail"(uuid, app.inbound_mails, timestamp with time zone) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."block_mail"(uuid, app.inbound_mails, timestamp with time zone) TO "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."change_preferences"(app.context, jsonb) FROM PUBLIC;
 
@@ -14354,6 +17130,14 @@ REVOKE ALL ON FUNCTION "app"."decline_document"(app.context, app.documents) FROM
 
 GRANT EXECUTE ON FUNCTION "app"."decline_document"(app.context, app.documents) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."describe_accounts"(app.context) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."describe_accounts"(app.context) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."describe_balance_rows"(text, date, date) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."describe_balance_rows"(text, date, date) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."describe_document"(app.context, app.documents) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."describe_document"(app.context, app.documents) TO "authenticated", "postgres", "service_role";
@@ -14366,6 +17150,10 @@ REVOKE ALL ON FUNCTION "app"."describe_match"(app.document_match) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."describe_match"(app.document_match) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."describe_new_documents"(identity.profiles, identity.memberships, timestamp with time zone, timestamp with time zone) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."describe_new_documents"(identity.profiles, identity.memberships, timestamp with time zone, timestamp with time zone) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."describe_sum"(app.context, app.money_sum[], app.money_sum[], text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."describe_sum"(app.context, app.money_sum[], app.money_sum[], text) TO "authenticated", "postgres", "service_role";
@@ -14377,6 +17165,10 @@ GRANT EXECUTE ON FUNCTION "app"."document_minor"(app.documents) TO "authenticate
 REVOKE ALL ON FUNCTION "app"."emit_digest"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."emit_digest"() TO "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."emit_document"() FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."emit_document"() TO "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."emit_import"() FROM PUBLIC;
 
@@ -14426,6 +17218,14 @@ REVOKE ALL ON FUNCTION "app"."find_duplicates"(app.context, text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."find_duplicates"(app.context, text) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."find_mail_reader"(text, text, boolean, timestamp with time zone) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."find_mail_reader"(text, text, boolean, timestamp with time zone) TO "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."find_mail_to_read"(timestamp with time zone) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."find_mail_to_read"(timestamp with time zone) TO "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."find_open_dates_for"(app.context, app.documents, text[]) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."find_open_dates_for"(app.context, app.documents, text[]) TO "authenticated", "postgres", "service_role";
@@ -14438,9 +17238,21 @@ REVOKE ALL ON FUNCTION "app"."find_payments_for"(app.context, app.documents, tex
 
 GRANT EXECUTE ON FUNCTION "app"."find_payments_for"(app.context, app.documents, text[]) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."find_recurring_charges"(app.context, date) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."find_recurring_charges"(app.context, date) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."find_rhythm"(integer) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."find_rhythm"(integer) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."find_spending"(app.expenses, app.expense_occurrences, bigint, date[], boolean) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."find_spending"(app.expenses, app.expense_occurrences, bigint, date[], boolean) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."find_stopped_charges"(app.context) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."find_stopped_charges"(app.context) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."find_waiting_subscriptions"(timestamp with time zone) FROM PUBLIC;
 
@@ -14457,6 +17269,14 @@ GRANT EXECUTE ON FUNCTION "app"."foresee_import"(app.context, jsonb) TO "authent
 REVOKE ALL ON FUNCTION "app"."has_app"(uuid, text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."has_app"(uuid, text) TO "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."has_date_document"(text, date) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."has_date_document"(text, date) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."has_mail_to_read"(timestamp with time zone) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."has_mail_to_read"(timestamp with time zone) TO "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."has_room_for"(text, text, timestamp with time zone) FROM PUBLIC;
 
@@ -14478,6 +17298,10 @@ REVOKE ALL ON FUNCTION "app"."is_income"(text, text, boolean) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."is_income"(text, text, boolean) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."is_members_address"(text, text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."is_members_address"(text, text) TO "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."is_money_back"(text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."is_money_back"(text) TO "authenticated", "postgres", "service_role";
@@ -14498,6 +17322,10 @@ REVOKE ALL ON FUNCTION "app"."judge_import"(app.context, jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."judge_import"(app.context, jsonb) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."keep_balance"(app.context, app.import_batches) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."keep_balance"(app.context, app.import_batches) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."keep_document"(app.context, jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."keep_document"(app.context, jsonb) TO "authenticated", "postgres", "service_role";
@@ -14506,9 +17334,21 @@ REVOKE ALL ON FUNCTION "app"."list_documents"(app.context, jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."list_documents"(app.context, jsonb) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."list_own_subjects"(app.change_sets) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."list_own_subjects"(app.change_sets) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."list_subjects"(app.change_sets) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."list_subjects"(app.change_sets) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."log_balance"(app.context, jsonb, text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."log_balance"(app.context, jsonb, text) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."log_balances"(app.context, jsonb, boolean) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."log_balances"(app.context, jsonb, boolean) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."match_document"(app.context, app.documents) FROM PUBLIC;
 
@@ -14546,13 +17386,29 @@ REVOKE ALL ON FUNCTION "app"."next_attempt"(integer, timestamp with time zone) F
 
 GRANT EXECUTE ON FUNCTION "app"."next_attempt"(integer, timestamp with time zone) TO "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."open_doubts"(app.documents) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."open_doubts"(app.documents) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."parse_expense_item"(app.context, jsonb, text, boolean, app.category_choice) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."parse_expense_item"(app.context, jsonb, text, boolean, app.category_choice) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."parse_mail"(jsonb, text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."parse_mail"(jsonb, text) TO "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."place_mail"(app.inbound_mails, timestamp with time zone) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."place_mail"(app.inbound_mails, timestamp with time zone) TO "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."propose_record"(app.context, app.documents) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."propose_record"(app.context, app.documents) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."read_balances"(text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."read_balances"(text) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."read_document"(app.context, text) FROM PUBLIC;
 
@@ -14569,6 +17425,10 @@ GRANT EXECUTE ON FUNCTION "app"."require_category"(app.context, text, text, bool
 REVOKE ALL ON FUNCTION "app"."room_for_documents"(timestamp with time zone) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."room_for_documents"(timestamp with time zone) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."room_for_mail"(text, timestamp with time zone) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."room_for_mail"(text, timestamp with time zone) TO "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."split_minor"(text) FROM PUBLIC;
 
@@ -14602,6 +17462,14 @@ REVOKE ALL ON FUNCTION "app"."warn_of_charge"(bigint, text, text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."warn_of_charge"(bigint, text, text) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."warn_of_gaps"(app.accounts, date, date) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."warn_of_gaps"(app.accounts, date, date) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."warn_of_recurring_charges"(app.context, app.import_batches) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."warn_of_recurring_charges"(app.context, app.import_batches) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."warn_of_refunds"(app.context, jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."warn_of_refunds"(app.context, jsonb) TO "authenticated", "postgres", "service_role";
@@ -14625,6 +17493,10 @@ GRANT EXECUTE ON FUNCTION "app"."warn_of_unfound"(app.context, jsonb) TO "authen
 REVOKE ALL ON FUNCTION "app"."warn_of_unspent"(app.context, app.import_batches, jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."warn_of_unspent"(app.context, app.import_batches, jsonb) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."write_balance"(app.context, text, date, bigint, text, text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."write_balance"(app.context, text, date, bigint, text, text) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."write_document_dates"(app.context, app.documents) FROM PUBLIC;
 
@@ -14662,13 +17534,25 @@ REVOKE ALL ON FUNCTION "public"."change_grant_access"(uuid, uuid, text, timestam
 
 GRANT EXECUTE ON FUNCTION "public"."change_grant_access"(uuid, uuid, text, timestamp with time zone) TO "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "public"."change_inbound"(uuid, text, text, text, timestamp with time zone) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "public"."change_inbound"(uuid, text, text, text, timestamp with time zone) TO "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "public"."claim_event"(timestamp with time zone) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "public"."claim_event"(timestamp with time zone) TO "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "public"."claim_inbound_mail"(timestamp with time zone) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "public"."claim_inbound_mail"(timestamp with time zone) TO "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "public"."drop_event_subscription"(text, text, text, text, timestamp with time zone) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "public"."drop_event_subscription"(text, text, text, text, timestamp with time zone) TO "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "public"."fill_inbound_mail"(text, integer, jsonb, text, timestamp with time zone) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "public"."fill_inbound_mail"(text, integer, jsonb, text, timestamp with time zone) TO "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "public"."find_event_subscription"(text, text, text, text, timestamp with time zone) FROM PUBLIC;
 
@@ -14677,6 +17561,10 @@ GRANT EXECUTE ON FUNCTION "public"."find_event_subscription"(text, text, text, t
 REVOKE ALL ON FUNCTION "public"."keep_event_subscription"(text, text, text, text, jsonb, jsonb, timestamp with time zone, timestamp with time zone) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "public"."keep_event_subscription"(text, text, text, text, jsonb, jsonb, timestamp with time zone, timestamp with time zone) TO "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "public"."keep_inbound_mail"(text[], text, jsonb, text, timestamp with time zone) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "public"."keep_inbound_mail"(text[], text, jsonb, text, timestamp with time zone) TO "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "public"."may_sign_up"(text, timestamp with time zone) FROM PUBLIC;
 
@@ -14694,6 +17582,10 @@ REVOKE ALL ON FUNCTION "public"."poll_events"(text, text, text, jsonb, integer, 
 
 GRANT EXECUTE ON FUNCTION "public"."poll_events"(text, text, text, jsonb, integer, timestamp with time zone) TO "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "public"."read_inbound"(uuid, text, timestamp with time zone) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "public"."read_inbound"(uuid, text, timestamp with time zone) TO "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "public"."redeem_authorization_code"(uuid, timestamp with time zone, text, text, uuid, text, text, text, text, timestamp with time zone, jsonb, text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "public"."redeem_authorization_code"(uuid, timestamp with time zone, text, text, uuid, text, text, text, text, timestamp with time zone, jsonb, text) TO "postgres", "service_role";
@@ -14701,6 +17593,16 @@ GRANT EXECUTE ON FUNCTION "public"."redeem_authorization_code"(uuid, timestamp w
 REVOKE ALL ON FUNCTION "public"."settle_event"(text, jsonb, boolean, timestamp with time zone) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "public"."settle_event"(text, jsonb, boolean, timestamp with time zone) TO "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "public"."settle_inbound_mail"(text, integer, integer, text, text[], text[], timestamp with time zone) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "public"."settle_inbound_mail"(text, integer, integer, text, text[], text[], timestamp with time zone) TO "postgres", "service_role";
+
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE "app"."balances" TO "authenticated";
+
+GRANT DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE ON TABLE "app"."balances" TO "postgres";
+
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE "app"."balances" TO "service_role";
 
 GRANT INSERT, SELECT ON TABLE "app"."document_files" TO "authenticated";
 
@@ -14722,6 +17624,18 @@ GRANT DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE ON TABLE "ap
 
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE "app"."events" TO "service_role";
 
+GRANT DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE ON TABLE "app"."inbound_addresses" TO "postgres";
+
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE "app"."inbound_addresses" TO "service_role";
+
+GRANT DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE ON TABLE "app"."inbound_mails" TO "postgres";
+
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE "app"."inbound_mails" TO "service_role";
+
+GRANT DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE ON TABLE "app"."inbound_senders" TO "postgres";
+
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE "app"."inbound_senders" TO "service_role";
+
 REVOKE ALL ("relabel_closed") ON TABLE "identity"."organizations" FROM "authenticated";
 
 GRANT UPDATE ("relabel_closed") ON TABLE "identity"."organizations" TO "authenticated";
@@ -14731,6 +17645,10 @@ GRANT DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE ON TABLE "id
 GRANT SELECT ON TABLE "identity"."reviewers" TO "service_role";
 
 GRANT USAGE ON TYPE "app"."document_match" TO "postgres";
+
+CREATE TRIGGER bump_version BEFORE UPDATE OF id, organization_id, account_id, true_on, amount_minor, currency, source, created_by, deleted_at, recorded_seq, created_at ON app.balances FOR EACH ROW WHEN (((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id) OR (old.account_id IS DISTINCT FROM new.account_id) OR (old.true_on IS DISTINCT FROM new.true_on) OR (old.amount_minor IS DISTINCT FROM new.amount_minor) OR (old.currency IS DISTINCT FROM new.currency) OR (old.source IS DISTINCT FROM new.source) OR (old.created_by IS DISTINCT FROM new.created_by) OR (old.deleted_at IS DISTINCT FROM new.deleted_at) OR (old.recorded_seq IS DISTINCT FROM new.recorded_seq) OR (old.created_at IS DISTINCT FROM new.created_at))) EXECUTE FUNCTION app.bump_version();
+
+CREATE TRIGGER capture_change AFTER INSERT OR DELETE OR UPDATE OF id, organization_id, account_id, true_on, amount_minor, currency, source, created_by, deleted_at, recorded_seq, created_at ON app.balances FOR EACH ROW WHEN ((NULLIF(current_setting('app.change_id'::text, true), ''::text) IS NOT NULL)) EXECUTE FUNCTION app.capture_change();
 
 ALTER TABLE "app"."document_files" ADD CONSTRAINT "document_files_document_id_organization_id_fkey" FOREIGN KEY (document_id, organization_id) REFERENCES app.documents(id, organization_id) ON DELETE CASCADE;
 
@@ -14747,11 +17665,17 @@ CREATE INDEX events_created_at_idx ON app.events USING btree (created_at);
 CREATE INDEX events_place_idx ON app.events USING btree (organization_id, name, created_at, id);
 set local check_function_bodies = off;
 
+REVOKE ALL ON FUNCTION "app"."accept_mail"(uuid, app.inbound_mails, timestamp with time zone) FROM "authenticated";
+
+REVOKE ALL ON FUNCTION "app"."block_mail"(uuid, app.inbound_mails, timestamp with time zone) FROM "authenticated";
+
 REVOKE ALL ON FUNCTION "app"."claims_of"(oauth.grants, timestamp with time zone) FROM "authenticated";
 
 REVOKE ALL ON FUNCTION "app"."describe_event"(app.events, jsonb) FROM "authenticated";
 
 REVOKE ALL ON FUNCTION "app"."emit_digest"() FROM "authenticated";
+
+REVOKE ALL ON FUNCTION "app"."emit_document"() FROM "authenticated";
 
 REVOKE ALL ON FUNCTION "app"."emit_import"() FROM "authenticated";
 
@@ -14763,15 +17687,29 @@ REVOKE ALL ON FUNCTION "app"."emit_reminders"() FROM "authenticated";
 
 REVOKE ALL ON FUNCTION "app"."events_before"(timestamp with time zone) FROM "authenticated";
 
+REVOKE ALL ON FUNCTION "app"."find_mail_reader"(text, text, boolean, timestamp with time zone) FROM "authenticated";
+
+REVOKE ALL ON FUNCTION "app"."find_mail_to_read"(timestamp with time zone) FROM "authenticated";
+
 REVOKE ALL ON FUNCTION "app"."find_waiting_subscriptions"(timestamp with time zone) FROM "authenticated";
 
 REVOKE ALL ON FUNCTION "app"."has_app"(uuid, text) FROM "authenticated";
+
+REVOKE ALL ON FUNCTION "app"."has_mail_to_read"(timestamp with time zone) FROM "authenticated";
 
 REVOKE ALL ON FUNCTION "app"."has_room_for"(text, text, timestamp with time zone) FROM "authenticated";
 
 REVOKE ALL ON FUNCTION "app"."has_waiting_events"(timestamp with time zone) FROM "authenticated";
 
+REVOKE ALL ON FUNCTION "app"."is_members_address"(text, text) FROM "authenticated";
+
 REVOKE ALL ON FUNCTION "app"."next_attempt"(integer, timestamp with time zone) FROM "authenticated";
+
+REVOKE ALL ON FUNCTION "app"."parse_mail"(jsonb, text) FROM "authenticated";
+
+REVOKE ALL ON FUNCTION "app"."place_mail"(app.inbound_mails, timestamp with time zone) FROM "authenticated";
+
+REVOKE ALL ON FUNCTION "app"."room_for_mail"(text, timestamp with time zone) FROM "authenticated";
 
 REVOKE ALL ON FUNCTION "app"."subscription_id"(text, text, text) FROM "authenticated";
 
@@ -14782,3 +17720,6 @@ INSERT INTO "app"."retention" ("what", "keep") VALUES ('events', '1 day');
 SELECT cron.schedule('send-events', '* * * * *',
   $$select jobs.call_function('cron-reminders?only=events') where app.has_waiting_events(now())$$);
 INSERT INTO "app"."retention" ("what", "keep") VALUES ('documents', '400 days');
+INSERT INTO "app"."retention" ("what", "keep") VALUES ('inbound_mails', '14 days');
+select cron.schedule('read-mail', '* * * * *',
+  $$select jobs.call_function('cron-reminders?only=inbound') where app.has_mail_to_read(now())$$);
