@@ -105,18 +105,20 @@ function WaitingRow({ mail, ...parts }: Parts & { mail: ListedMail }) {
   const { inbound: words } = parts.reader.words;
   const { sender, is_members: isMembers, is_proven: isProven, verdicts } = mail;
   const checks = Object.entries(verdicts).map(([check, verdict]) => `${check.toUpperCase()} ${verdict}`).join(", ");
+  const accept = isMembers ? words.acceptOne : words.accept;
+  const block = isMembers ? words.discard : words.block;
   return (
     <Row
       action={
         <div class="actions">
           <Action {...parts} action="accept" target={mail.id}>
-            <button class="link" type="submit" aria-label={words.acceptFrom(sender)}>
-              {isMembers ? words.acceptOne : words.accept}
+            <button class="link" type="submit" aria-label={words.labelOf(accept, sender)}>
+              {accept}
             </button>
           </Action>
           <Action {...parts} action="block" target={mail.id}>
-            <button class="link danger" type="submit" aria-label={words.blockFrom(sender)}>
-              {isMembers ? words.discard : words.block}
+            <button class="link danger" type="submit" aria-label={words.labelOf(block, sender)}>
+              {block}
             </button>
           </Action>
         </div>

@@ -39,10 +39,10 @@ export const inbound = {
   verdicts: (verdicts: Child) => <>Checks: {verdicts}</>,
   accept: "Accept the sender",
   acceptOne: "Accept this mail",
-  acceptFrom: (sender: string) => `Accept mail from ${sender}`,
   block: "Block",
   discard: "Delete",
-  blockFrom: (sender: string) => `Block mail from ${sender}`,
+  /** The accessible name of a button. */
+  labelOf: (label: string, sender: string): string => `${label}: ${sender}`,
   senders: "Senders",
   accepted: (by: Child | null) => (by ? <>Accepted by {by}</> : <>Accepted</>),
   blocked: (by: Child | null) => (by ? <>Blocked by {by}</> : <>Blocked</>),
