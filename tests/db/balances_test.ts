@@ -120,6 +120,12 @@ testBooks("balances", { day: "2026-10-06" }, {
     await books.ok("log_expenses", { items });
     assertEquals((await books.ok("summarize_spending")).total.amount, "4.00");
     assertEquals((await books.ok("list_expenses")).rows.length, 1);
+    await books.ok("log_expenses", { items: [{ name: "Bun", amount: "2" }] });
+    const { recent_changes } = await books.ok("get_context", { include: ["recent_changes"] });
+    assertEquals(recent_changes.map(({ summary }: Json) => summary), [
+      "Logged Bun, 2.00 EUR",
+      "Logged Tea and balance of Giro on 2026-10-06, 900.00 EUR",
+    ]);
     const other = await books.call("log_expenses", { items: [{ name: "Savings", amount: "5", kind: "balance" }] });
     assertEquals(other.warnings.map(({ code }: Json) => code), ["account_new"]);
     assertMatch(other.warnings[0].message, /^"Savings" is a new account\. The others are "Giro"/);

@@ -332,7 +332,7 @@ begin
         from jsonb_array_elements(jsonb_path_query_array(written, '$[0 to 3]')) as d
       ),
       'totals_by_currency', totals
-    ) || coalesce(nullif(balances -> 'facts', 'null'), '{}')
+    ) || (balances -> 'facts')
   );
 end
 $$;

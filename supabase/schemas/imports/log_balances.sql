@@ -219,14 +219,14 @@ begin
         then '{"status":"would_create","id":null}' else '{}' end::jsonb);
     warnings := warnings || (logged -> 'warnings');
   end loop;
-  return jsonb_build_object('results', results, 'warnings', warnings, 'facts', (
+  return jsonb_build_object('results', results, 'warnings', warnings, 'facts', coalesce((
     select jsonb_build_object('balances', jsonb_agg(jsonb_build_object(
       'name', r -> 'name', 'date', r -> 'date', 'amount', r -> 'amount', 'currency', r -> 'currency'
     )))
     from jsonb_path_query(results, '$[0 to 3] ? (@.status != "duplicate")') as r
     having count(*) > 0
-  ));
+  ), '{}'));
 end
 $$;
 comment on function app.log_balances is
-  'Stores the balances among the items of log_expenses: {results, warnings, facts?}.';
+  'Stores the balances among the items of log_expenses: {results, warnings, facts}.';
