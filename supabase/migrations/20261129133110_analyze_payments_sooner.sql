@@ -102,6 +102,7 @@ ALTER TABLE "oauth"."grants" ADD COLUMN "access" text NOT NULL DEFAULT 'write'::
 
 ALTER TABLE "oauth"."grants" ADD COLUMN "may_subscribe" boolean NOT NULL DEFAULT true;
 
+-- squawk-ignore ban-drop-not-null
 ALTER TABLE "app"."payee_rules" ALTER COLUMN "category_id" DROP NOT NULL;
 
 CREATE TYPE "app"."document_match" AS ("expense_id" text, "occurrence_id" text, "due_on" date, "day" date, "name" text, "amount_minor" bigint, "currency" text, "tier" integer, "gap" integer);
@@ -7272,13 +7273,13 @@ begin
         then '{"status":"would_create","id":null}' else '{}' end::jsonb);
     warnings := warnings || (logged -> 'warnings');
   end loop;
-  return jsonb_build_object('results', results, 'warnings', warnings, 'facts', (
+  return jsonb_build_object('results', results, 'warnings', warnings, 'facts', coalesce((
     select jsonb_build_object('balances', jsonb_agg(jsonb_build_object(
       'name', r -> 'name', 'date', r -> 'date', 'amount', r -> 'amount', 'currency', r -> 'currency'
     )))
     from jsonb_path_query(results, '$[0 to 3] ? (@.status != "duplicate")') as r
     having count(*) > 0
-  ));
+  ), '{}'));
 end
 $function$;
 
@@ -7376,7 +7377,7 @@ begin
         from jsonb_array_elements(jsonb_path_query_array(written, '$[0 to 3]')) as d
       ),
       'totals_by_currency', totals
-    ) || coalesce(nullif(balances -> 'facts', 'null'), '{}')
+    ) || (balances -> 'facts')
   );
 end
 $function$;
@@ -16178,7 +16179,7 @@ COMMENT ON FUNCTION "app"."lock_imports"(text) IS 'Lets one transaction at a tim
 
 COMMENT ON FUNCTION "app"."log_balance"(app.context, jsonb, text) IS 'Stores a balance that a person says, of an account that is created if missing: {result, warnings}.';
 
-COMMENT ON FUNCTION "app"."log_balances"(app.context, jsonb, boolean) IS 'Stores the balances among the items of log_expenses: {results, warnings, facts?}.';
+COMMENT ON FUNCTION "app"."log_balances"(app.context, jsonb, boolean) IS 'Stores the balances among the items of log_expenses: {results, warnings, facts}.';
 
 COMMENT ON FUNCTION "app"."log_expenses"(app.context, jsonb) IS 'Tool log_expenses. Returns data {results, totals_by_currency}; the totals cover written items.';
 
