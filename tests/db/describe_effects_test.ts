@@ -148,7 +148,7 @@ testBooks("the effects of a change", {}, {
     assertEquals(
       [...new Set(silent.map(({ column }) => column.split(".")[1]!))].toSorted(),
       [
-        ...["added_by", "declined", "facts", "hash", "payee_key", "size", "type"],
+        ...["account_id", "added_by", "declined", "facts", "hash", "payee_key", "size", "type"],
         "amount_source",
         "charged_currency",
         "closed_at",
