@@ -129,7 +129,7 @@ Deno.test("every retention period has a test and is documented", async () => {
   );
   assertEquals(times.map(({ what }) => what), [...Object.keys(ROWS), ...ELSEWHERE].toSorted());
   const text = await Deno.readTextFile(new URL("../../docs/retention.md", import.meta.url));
-  const said = [...text.matchAll(/^\| `(\w+)` \| (\d+ \w+) \|/gm)].map(([, what, keep]) => [what, keep]);
+  const said = [...text.matchAll(/^\| `(\w+)` *\| (\d+ \w+) *\|/gm)].map(([, what, keep]) => [what, keep]);
   const spelled = times.map(({ what, keep }) => [what, keep === "24:00:00" ? "24 hours" : keep]);
   assertEquals(said.toSorted(), spelled);
   const onPage = Object.entries(RETENTION);

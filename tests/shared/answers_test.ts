@@ -8,8 +8,9 @@ const LIES = [{}, [], "", { ok: true }, { outcome: null }, { outcome: {} }, { ou
 
 /** Lists and maps, which may be empty, and the unread results of recorded runs, uses, mails and events. */
 const UNASKED = [
-  ...["claim_mails", "find_days_to_rate", "find_rolling_pages", "find_stale_credentials", "read_provider_credentials"],
-  ...["read_rates_of_day", "record_job_run", "record_use", "settle_event", "settle_mail"],
+  ...["claim_mails", "fill_inbound_mail", "find_days_to_rate", "find_rolling_pages", "find_stale_credentials"],
+  ...["read_provider_credentials", "read_rates_of_day", "record_job_run", "record_use", "settle_event"],
+  ...["settle_inbound_mail", "settle_mail"],
 ];
 
 Deno.test("an answer without its function's schema is an outage, not a refusal", async () => {
