@@ -2,7 +2,7 @@
  * Checks a file's lines against its balances: the opening balance plus all lines is the closing balance. Left-out lines
  * count too, but lines that were never booked do not.
  */
-import { readDate, toIsoDate } from "./date_text.ts";
+import { type DateOrder, readDate, toIsoDate } from "./date_text.ts";
 import { type DecimalSign, isCode, readMoney } from "./money_text.ts";
 import type { Settled, SettledLine } from "./settle_lines.ts";
 import type { Kind, Statement } from "./statement.ts";
@@ -91,8 +91,19 @@ function findInHeaders({ balances = [], conventions }: Statement, settled: Settl
     const gaps = opening === undefined || closing === undefined
       ? []
       : [closing - opening - moved, ...(conventions.isCard ? [opening - closing - moved] : [])];
-    const closing_on = plainDay(texts.closing_on) ?? lastDay(lines);
-    return { currency: named, opening, closing, closing_on, gap: gaps.includes(0n) ? 0n : gaps[0] };
+    const gap = gaps.includes(0n) ? 0n : gaps[0];
+    // Without a day in the file, only a closing balance that its lines prove is the last line's.
+    const closing_on = gap
+      ? undefined
+      : texts.closing_on
+      ? readDay(texts.closing_on, settled.conventions.dates)
+      : gap === 0n
+      ? lastDay(lines)
+      : undefined;
+    // The lines show that the file states a debt without a sign.
+    const sign = gap === 0n && gaps[0] !== 0n ? -1n : 1n;
+    const signed = (units: bigint | undefined) => units === undefined ? undefined : sign * units;
+    return { currency: named, opening: signed(opening), closing: signed(closing), closing_on, gap };
   });
 }
 
@@ -126,10 +137,15 @@ function findInLines({ conventions }: Statement, settled: Settled, hasUnbooked: 
 const lastDay = (lines: SettledLine[]): string | undefined =>
   lines.reduce<string | undefined>((last, { date }) => date && date > (last ?? "") ? date : last, undefined);
 
-/** @param text begins as 2026-11-30 or 20261130. */
-function plainDay(text = ""): string | undefined {
-  const day = readDate(/^\d{4}-?\d{2}-?\d{2}/.exec(text)?.[0] ?? "");
-  return day && toIsoDate(day, "YMD");
+/**
+ * @param text contains one date, perhaps with a time: 20261130, 2026-11-30T12:00, "Kontostand vom 30.11.2026"
+ * @param order of the file's other dates
+ */
+function readDay(text: string, order: DateOrder | undefined): string | undefined {
+  const found = /(?<!\d)(?:\d{8}(?!\d{7})|\d{1,4}([./-])\d{1,2}\1\d{2,4})/.exec(text)?.[0] ?? "";
+  const day = readDate(found.replace(/^(\d{8})\d+$/, "$1"));
+  const known = day && (day.order ?? order);
+  return day && known && toIsoDate(day, known);
 }
 
 /**

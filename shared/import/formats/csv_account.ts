@@ -204,15 +204,28 @@ export function splitFooter(all: CsvRow[], date: number): { rows: CsvRow[]; foot
   return { rows: all.slice(0, length), footer: all.slice(length) };
 }
 
+const DAY = /(?<!\d)\d{1,4}([./-])\d{1,2}\1\d{2,4}(?!\d)/;
+
 /** The balances above and below a table, covering all its rows. */
 export function findBalances(around: CsvRow[], rows: number): BalanceText[] {
-  let [opening, closing] = ["", ""];
-  for (const { label, rest } of labelled(around)) {
+  let [opening, closing, closing_on] = ["", "", ""];
+  for (const { label, title, rest } of labelled(around)) {
     const amount = rest.find((cell) => readMoney(cell) && !readDate(cell)) ?? "";
     if (OPENING.test(label)) opening ||= amount;
-    else if (CLOSING.test(label)) closing ||= amount;
+    else if (CLOSING.test(label) && !closing && amount) {
+      closing = amount;
+      closing_on = [title, ...rest].find((cell) => DAY.test(cell)) ?? "";
+    }
   }
-  return opening || closing ? [{ ...(opening && { opening }), ...(closing && { closing }), from: 0, to: rows }] : [];
+  return opening || closing
+    ? [{
+      ...(opening && { opening }),
+      ...(closing && { closing }),
+      ...(closing_on && { closing_on }),
+      from: 0,
+      to: rows,
+    }]
+    : [];
 }
 
 /** The totals of money out and money in from the lines around a table. */

@@ -57,6 +57,25 @@ for (const [format, write] of Object.entries(SECTIONS)) {
   });
 }
 
+Deno.test("a closing balance has the file's day, its last line's if the lines prove it, or none", () => {
+  const dayOf = (text: string) => read(text).balances?.closing_on;
+  assertEquals(dayOf(SECTIONS.mt940("245.00")), "2026-10-31");
+  assertEquals(dayOf(SECTIONS.mt940("240.00")), undefined, "the lines contradict it");
+  assertEquals(dayOf(SECTIONS.table("245.00")), "2026-10-02");
+  assertEquals(dayOf(SECTIONS.table("245.00").replace(/^.*\n/, "")), undefined, "nothing says or proves its day");
+  assertEquals(dayOf(SECTIONS.footer("245.00").replace("Kontostand", "Kontostand vom 05.10.2026")), "2026-10-05");
+});
+
+Deno.test("a card's balances that its lines show to be a debt are negative, with or without a sign", () => {
+  for (const sign of ["-", ""]) {
+    const text =
+      `"Karte";"Visa Kreditkarte";"4998 •••• •••• 1234"\n""\n"Alter Saldo:";"${sign}100,00 €"\n"Neuer Saldo:";"${sign}150,00 €"\n` +
+      `""\n"Belegdatum";"Wertstellung";"Status";"Beschreibung";"Umsatztyp";"Betrag (€)";"Fremdwährungsbetrag"\n` +
+      `"13.10.26";"13.10.26";"Gebucht";"REWE Markt";"Im Geschäft";"-50,00";""\n`;
+    assertEquals(proofOf(text), ["-100.00", "-150.00", "proven"]);
+  }
+});
+
 Deno.test("a balance in each row is checked against all lines, in any order of days", () => {
   const newestFirst = table(ROWS).replace(days(ROWS), days(ROWS).split("\n").toReversed().join("\n"));
   for (const csv of [table(ROWS), newestFirst]) assertEquals(proofOf(csv), ["100.00", "245.00", "proven"]);
