@@ -98,7 +98,10 @@ testBooks("balances", { day: "2026-10-06" }, {
     assertEquals(await known(books), [["Giro", "1250.00", "EUR", "2026-10-01", "person"]]);
     const { undone, reversed } = await books.ok("undo_change");
     assertEquals(undone.summary, "Logged balance of Giro on 2026-10-01, 1250.00 EUR");
-    assertEquals(reversed[0].what, "Balance of 1250.00 EUR of Giro: amount changed back");
+    assertEquals(reversed.map(({ what }: Json) => what).toSorted(), [
+      "Balance of 1200.00 EUR of Giro restored",
+      "Balance of 1250.00 EUR of Giro removed",
+    ]);
     assertEquals(await known(books), [["Giro", "1200.00", "EUR", "2026-10-01", "person"]]);
     await say(books, "30.5", { date: "2026-10-05", kind: "overdraft" });
     assertEquals(await known(books), [["Giro", "-30.50", "EUR", "2026-10-05", "person"]]);
@@ -109,6 +112,24 @@ testBooks("balances", { day: "2026-10-06" }, {
     await books.fails("date_out_of_range", "log_expenses", {
       items: [{ name: "Giro", amount: "1", kind: "balance", date: "2026-10-09" }],
     });
+  },
+  "the latest word of two people counts, and an older file takes back no later balance": async (books) => {
+    const other = await books.join();
+    const amount = async () => (await known(books))[0].slice(1, 2)[0];
+    await say(books, "1200", { date: "2026-10-01" });
+    await say(other, "1250", { date: "2026-10-01" });
+    assertEquals(await amount(), "1250.00");
+    await say(books, "1300", { date: "2026-10-01" });
+    assertEquals(await amount(), "1300.00");
+    await books.ok("undo_change");
+    assertEquals(await amount(), "1250.00");
+    const noon: Row = ["2026-10-04", "Rewe", "-49.75", "2800.00"];
+    const evening: Row = ["2026-10-04", "Kiosk", "-10.00", "2790.00"];
+    await giro(books, OCTOBER[0]!, noon);
+    await giro(other, noon, evening);
+    assertEquals(await amount(), "2790.00");
+    await giro(books, OCTOBER[0]!, noon);
+    assertEquals(await amount(), "2790.00");
   },
   "spending stays as it was, also when a balance is said with an expense, and a preview writes nothing": async (
     books,

@@ -2,6 +2,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Books, Json } from "../_support/books.ts";
+import { importExpenses } from "../../functions/mcp/tools/import_expenses/contract.ts";
 import { importOfFile } from "../_support/import_args.ts";
 
 const TODAY = "2026-11-20";
@@ -67,6 +68,19 @@ testBooks("recurring charges", { day: TODAY }, {
     assertEquals(await namesOf(books), []);
     await books.ok("update_bill", { bill_id: bill.id, set: { status: "cancelled" } });
     assertEquals(await namesOf(books), ["Mueller Estates"], "the bill has ended");
+  },
+  "a bill in another currency covers the charge, and the next date follows the month's end": async (books) => {
+    await log(books, "Hosting", [["2026-09-09", "75"], ["2026-10-09", "75"], ["2026-11-09", "75"]]);
+    await books.ok("add_bill", { name: "Hosting", amount: "12000", currency: "JPY", first_due: "2026-12-09" });
+    await log(books, "Garage", [["2026-07-31", "80"], ["2026-08-31", "80"], ["2026-09-30", "80"], [
+      "2026-11-02",
+      "80",
+    ]]);
+    await log(books, "Late", [["2026-08-05", "9"], ["2026-09-07", "9"], ["2026-10-10", "9"]]);
+    assertEquals((await recurring(books)).map(({ name, next_on }) => [name, next_on]), [
+      ["Garage", "2026-11-30"],
+      ["Late", undefined],
+    ]);
   },
   "another subscription of a billed payee is proposed": async (books) => {
     await books.ok("add_bill", { name: "Apple", amount: "19.95", first_due: "2026-12-01" });
@@ -162,19 +176,55 @@ testBooks("recurring charges in statements", { day: "2025-12-31" }, {
 
   "a bill that the statements no longer charge is named, until they charge it": async (books) => {
     await books.ok("add_bill", { name: "Netflix", amount: "13.99", first_due: "2026-01-05" });
+    const stopped = async () => (await books.ok("review_bills")).stopped_charges.map(({ text }: Json) => text);
     books.goTo("2026-02-01");
     await importStatement(books, [["2026-01-05", "NETFLIX.COM", "13.99"], ["2026-01-31", "Kiosk", "3.00"]]);
-    assertEquals((await books.ok("review_bills")).stopped_charges, []);
+    assertEquals(await stopped(), []);
     books.goTo("2026-02-20");
-    assertEquals((await books.ok("review_bills")).stopped_charges, [], "no statement covers the date yet");
-    await importStatement(books, [["2026-02-17", "Bakery", "4.00"]]);
-    const { stopped_charges, counts } = await books.ok("review_bills");
-    assertEquals(counts.stopped_charges, 1);
-    assertEquals(
-      stopped_charges[0].text,
+    assertEquals(await stopped(), [], "no statement covers the date yet");
+    const { change_id } = await importStatement(books, [["2026-02-17", "Bakery", "4.00"]]);
+    assertEquals(await stopped(), [], "the statement of the date is missing");
+    await books.ok("undo_change", { change_id });
+    await importStatement(books, [["2026-02-09", "Bakery", "4.00"], ["2026-02-17", "Bakery", "4.00"]]);
+    assertEquals(await stopped(), [
       "Netflix was due on 2026-02-05, but the statements of Checking to 2026-02-17 have no such charge. If it was cancelled, end it with update_bill; if it was paid another way, mark_bill_paid records it.",
-    );
+    ]);
+    const stranger = await books.join();
+    await books.ok("update_settings", { own_only: true });
+    assertEquals((await stranger.ok("review_bills")).stopped_charges, []);
     await importStatement(books, [["2026-02-06", "NETFLIX.COM", "13.99"]]);
+    assertEquals(await stopped(), []);
+  },
+
+  "a charge with another amount, or a part payment, has not stopped": async (books) => {
+    await books.ok("add_bill", { name: "Netflix", amount: "13.99", first_due: "2026-01-05" });
+    await books.ok("add_bill", { name: "Gym", amount: "40.00", first_due: "2026-01-06" });
+    books.goTo("2026-02-20");
+    await importStatement(books, [["2026-01-05", "NETFLIX.COM", "13.99"], ["2026-01-06", "GYM", "40.00"]]);
+    await books.ok("mark_bill_paid", { bill_name: "Gym", due_on: "2026-02-06", amount: "10", paid_on: "2026-02-06" });
+    await importStatement(books, [
+      ["2026-02-01", "Kiosk", "3.00"],
+      ["2026-02-05", "NETFLIX.COM", "15.99"],
+      ["2026-02-17", "Bakery", "4.00"],
+    ]);
     assertEquals((await books.ok("review_bills")).stopped_charges, []);
+  },
+
+  "a row with a spoken or impossible date does not stop the commit": async (books) => {
+    books.goTo("2026-02-01");
+    for (const [date, created] of [["5 Jan", 2], ["2026-02-30", 1]] as const) {
+      const file = importOfFile(
+        `Date,Description,Debit,Credit,Currency\n2026-01-0${created},Kiosk ${date},3.00,,EUR\n2026-01-06,Tea ${date},${
+          3 + created
+        }.00,,EUR\n`,
+        { account: "Checking" },
+      );
+      const { preview: { import_id } } = await books.ok("import_expenses", file);
+      const parsed = importExpenses.parse({ import_id, corrections: [{ line: 2, date }] });
+      if (!parsed.ok) throw new Error(parsed.error.code);
+      const { preview } = await books.ok("import_expenses", parsed.value);
+      assertEquals((await books.ok("import_expenses", preview.commit_with)).created, created);
+    }
+    await books.ok("review_bills");
   },
 });

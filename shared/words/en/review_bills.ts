@@ -110,7 +110,7 @@ export const findings = {
       charges: number;
       first_on: string;
       last_on: string;
-      next_on: string;
+      next_on?: string;
     },
   ) =>
     `${name} charged ${
@@ -119,9 +119,9 @@ export const findings = {
           inCurrency(amount, currency)
         },`
         : inCurrency(amount, currency)
-    } ${
-      rhythm(frequency, every)
-    } (${charges} times from ${first_on} to ${last_on}), and no bill covers it. The next charge is likely around ${next_on}. If it is a bill, add it with add_bill; if not, update_settings with payee_rules and no_bill stops this question.`,
+    } ${rhythm(frequency, every)} (${charges} times from ${first_on} to ${last_on}), and no bill covers it.${
+      next_on ? ` The next charge is likely around ${next_on}.` : ""
+    } If it is a bill, add it with add_bill; if not, update_settings with payee_rules and no_bill stops this question.`,
   stopped_charges: (
     { name, due_on, account, statements_to }: {
       name: string;

@@ -99,24 +99,32 @@ begin
       'lowest', case when f.least < f.most then app.format_amount(f.least, f.currency) end,
       'highest', case when f.least < f.most then app.format_amount(f.most, f.currency) end,
       'frequency', f.frequency, 'every', f.every, 'charges', f.length, 'first_on', f.first_on, 'last_on', f.last_on,
-      'next_on', case f.frequency
-        when 'weekly' then f.last_on + 7 * f.every
-        when 'yearly' then (f.last_on + interval '1 year')::date
-        else (date_trunc('month', f.last_on) + make_interval(months => f.every))::date - 1
-          + least(f.day, extract(day from date_trunc('month', f.last_on)
-            + make_interval(months => f.every + 1, days => -1))::int)
-      end,
+      'next_on', case when n.next_on >= context.today then n.next_on end,
       'category', (select c.name from app.categories as c where c.id = f.category_id),
       'ids', array(select app.shown_id(i) from unnest(f.ids[:12]) as i)
     )
     from found as f
+    -- A charge of the 31st is booked in the next month when a weekend follows.
+    cross join lateral (
+      select date_trunc('month', f.last_on) + make_interval(months => f.every + case
+        when f.day - extract(day from f.last_on) > 15 then -1 when extract(day from f.last_on) - f.day > 15 then 1
+        else 0 end) as month
+    ) as m
+    cross join lateral (
+      select case f.frequency
+        when 'weekly' then f.last_on + 7 * f.every
+        when 'yearly' then (f.last_on + interval '1 year')::date
+        else m.month::date - 1 + least(f.day, extract(day from m.month + interval '1 month - 1 day')::int)
+      end as next_on
+    ) as n
     where not (f.stream = 0 and exists (
         select from found as o where o.key = f.key and o.currency = f.currency and o.stream > 0
     ))
       and not exists (
         select from bills as b
         where app.compare_names(b.words, f.words) >= 2
-            and (f.stream = 0 or b.amount_mode <> 'fixed' or app.same_amount(b.amount_minor, f.minor, 30))
+            and (f.stream = 0 or b.amount_mode <> 'fixed' or b.currency <> f.currency
+              or app.same_amount(b.amount_minor, f.minor, 30))
           or b.amount_minor = f.minor and b.currency = f.currency and b.frequency = f.frequency
             and b.every = f.every
       );
@@ -130,34 +138,44 @@ comment on function app.find_recurring_charges is
 create or replace function app.find_stopped_charges(context app.context) returns table (rank date, finding jsonb)
 language plpgsql stable set search_path = '' as $$
 declare
-  -- A charge may be booked some days late.
-  late_days constant int := 10;
+  -- A charge may be booked some days early or late.
+  days constant int := 10;
 begin
   return query
     select o.due_on, jsonb_build_object(
-      'bill_id', b.id, 'name', b.name, 'due_on', o.due_on, 'account', a.name, 'statements_to', a.through
+      'bill_id', b.id, 'name', b.name, 'due_on', o.due_on, 'account', a.name, 'statements_to', lines.through
     )
     from (
       select d.expense_id, min(d.due_on) as due_on from app.passed_occurrences(context) as d group by d.expense_id
     ) as o
     join app.expenses as b on b.id = o.expense_id
     cross join lateral (
-      select l.account_id
-      from app.payments as p
-      join app.statement_links as k on k.payment_id = p.id
-      join app.statement_lines as l on l.id = k.line_id
+      select p.id from app.payments as p
       where p.expense_id = b.id and p.deleted_at is null
-      order by p.paid_on desc limit 1
-    ) as last_line
+      order by p.paid_on desc, p.recorded_seq desc limit 1
+    ) as latest
+    join app.statement_links as k on k.payment_id = latest.id
+    join app.statement_lines as l on l.id = k.line_id
+    join app.accounts as a on a.id = l.account_id
     cross join lateral (
-      select c.name, greatest((c.balance ->> 'to')::date, (
-        select max(l.booked_on) from app.statement_lines as l where l.account_id = c.id
-      )) as through
-      from app.accounts as c
-      where c.id = last_line.account_id
-    ) as a
-    where a.through >= o.due_on + late_days;
+      select max(n.booked_on) as through,
+        bool_or(n.booked_on between o.due_on - days and o.due_on) and
+          bool_or(n.booked_on between o.due_on and o.due_on + days) as is_covered,
+        bool_or(n.booked_on between o.due_on - days and o.due_on + days and n.direction = 'out' and (
+          n.amount_minor = b.amount_minor or app.names_resemble(n.text, null, b.name, b.payee)
+        )) as is_charged
+      from app.statement_lines as n
+      where n.account_id = a.id and n.booked_on >= o.due_on - days
+    ) as lines
+    where identity.sees_everything() and lines.through >= o.due_on + days and lines.is_covered
+      and not coalesce(lines.is_charged, false)
+      and not exists (
+        select from app.payments as p
+        join app.expense_occurrences as x on x.id = p.occurrence_id
+        where x.expense_id = b.id and x.due_on = o.due_on and p.deleted_at is null
+      );
 end
 $$;
 comment on function app.find_stopped_charges is
-  'Bills whose earlier charges are in an account''s statements, and whose open date is missing there.';
+  'Bills whose latest payment is in an account''s statements, and whose open date has neither a payment nor a similar '
+  'line there, although the statements cover it. Nothing for people who do not see every line.';

@@ -281,9 +281,9 @@ begin
     end if;
     if (drafts[i] ->> 'paid_on')::date <= last_closed then
       closed := closed || jsonb_build_object(
-        'index', i - 1, 'status', 'invalid', 'name', drafts[i] -> 'name', 'error', jsonb_build_object(
+        'index', drafts[i] -> 'place', 'status', 'invalid', 'name', drafts[i] -> 'name', 'error', jsonb_build_object(
           'code', 'month_closed', 'params', app.closed_month((drafts[i] ->> 'paid_on')::date),
-          'field', format('items[%s].date', i - 1)
+          'field', format('items[%s].date', drafts[i] ->> 'place')
         )
       );
     end if;
@@ -295,7 +295,7 @@ begin
     end if;
   end loop;
   if closed <> '[]' then
-    perform app.fail_items(closed, cardinality(drafts));
+    perform app.fail_items(closed, jsonb_array_length(arguments -> 'items'));
   end if;
 
   written := jsonb_path_query_array(to_jsonb(drafts), '$[*] ? (exists(@.id))');

@@ -103,6 +103,9 @@ begin
     and (p.amount_minor = gone.amount_minor or p.currency <> gone.currency);
   update app.payments as p set paid_by = gone.paid_by, sharing = gone.sharing
   where p.id = kept.id and p.sharing is null and gone.sharing is not null;
+  update app.documents as d set expense_id = kept.expense_id, occurrence_id = kept.occurrence_id
+  where d.expense_id = gone.expense_id and d.occurrence_id is not distinct from gone.occurrence_id
+    and d.deleted_at is null;
   update app.payments as p set merged_into = kept.id where p.merged_into = gone.id;
   update app.payments as p set merged_into = kept.id, deleted_at = app.instant() where p.id = gone.id;
   update app.expenses as e set deleted_at = app.instant() where e.id = gone.expense_id;

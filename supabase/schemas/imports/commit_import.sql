@@ -149,7 +149,7 @@ begin
       jsonb_build_object('count', count(*), 'names', (array_agg(f.finding ->> 'name' order by f.rank desc))[:5])
     )) end
     from app.find_recurring_charges(context, (
-      select min((r.item ->> 'date')::date) from app.import_rows as r where r.import_id = batch.id
+      select min((r.draft ->> 'paid_on')::date) from app.import_rows as r where r.import_id = batch.id
     )) as f
   );
 end

@@ -13,15 +13,17 @@ begin
   id := known.id;
   status := case when known.id is null then 'created' when known.amount_minor = minor then 'duplicate'
     else 'updated' end;
-  if status = 'created' then
+  if status = 'updated' then
+    -- A new row, so that the latest statement counts between several people, too.
+    update app.balances as b set deleted_at = app.instant() where b.id = known.id;
+  end if;
+  if status <> 'duplicate' then
     insert into app.balances as b (
       organization_id, account_id, true_on, amount_minor, currency, source, created_by
     ) values (
       context.organization_id, write_balance.account_id, write_balance.true_on, minor, write_balance.currency,
       write_balance.source, context.actor_id
     ) returning b.id into write_balance.id;
-  elsif status = 'updated' then
-    update app.balances as b set amount_minor = minor where b.id = known.id;
   end if;
 end
 $$;
@@ -45,13 +47,23 @@ begin
     'from', file.first_day, 'to', file.last_day, 'change_id', current_setting('app.change_id', true)
   )
   from (
-    select min(r.item ->> 'date') as first_day, max(r.item ->> 'date') as last_day
+    select min(r.draft ->> 'paid_on') as first_day, max(r.draft ->> 'paid_on') as last_day
     from app.import_rows as r
     where r.import_id = batch.id
   ) as file
   where a.id = batch.account_id and said ? 'closing' and (a.balance is null or a.balance ->> 'to' <= file.last_day);
   if batch.account_id is not null and said ? 'closing_on' and abs(minor) <= 1000000000000000
-    and (said ->> 'closing_on')::date <= context.today + 1 then
+    and (said ->> 'closing_on')::date <= context.today + 1
+    -- An older file of the same day does not know its later lines.
+    and (not exists (
+      select from app.balances as b
+      where b.account_id = batch.account_id and b.true_on = (said ->> 'closing_on')::date and b.currency = home
+        and b.source = 'statement' and b.deleted_at is null
+    ) or exists (
+      select from app.statement_lines as l
+      where l.account_id = batch.account_id and l.booked_on = (said ->> 'closing_on')::date
+        and l.change_id = current_setting('app.change_id', true)
+    )) then
     perform app.write_balance(
       context, batch.account_id, (said ->> 'closing_on')::date, minor::bigint, home, 'statement'
     );
