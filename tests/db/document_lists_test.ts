@@ -58,6 +58,15 @@ testBooks("documents in lists", {}, {
     assertEquals(paid.has_document, true);
   },
 
+  "stay with the record that takes over another one, and return with an undo": async (ana) => {
+    const [first, second] = await log(ana, lunch, { ...lunch, name: "CARD LUNCH" });
+    await attach(ana, "lunch", first!);
+    const { change_id } = await ana.call("update_expenses", { ids: [first], merge_into: second });
+    assertEquals([await listed(ana, true), await listed(ana, false)], [[["CARD LUNCH"], 1], [[], 0]]);
+    await ana.ok("undo_change", { change_id });
+    assertEquals([await listed(ana, true), await listed(ana, false)], [[["Lunch"], 1], [["CARD LUNCH"], 1]]);
+  },
+
   "are found only where the person sees the record": async (ana, database) => {
     const ben = await ana.join();
     await ana.ok("update_settings", { category: { action: "create", name: "Payroll" } });
