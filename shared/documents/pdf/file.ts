@@ -1,7 +1,11 @@
 /**
  * Finds the objects of a PDF by reading it from its beginning to its end, as viewers do when its table of contents is
- * damaged. Later ones replace earlier ones, as in a file that was changed. We wrote our own, because unpdf (pdf.js) has
- * no limits: docs/decisions/174-pdf-by-our-own-reader.md.
+ * damaged. Later ones replace earlier ones, as in a file that was changed.
+ *
+ * This folder follows ISO 32000-1 instead of using unpdf 1.8 (pdf.js), because PDFs come from unknown senders and unpdf
+ * has no limit of time or memory: on Deno 2.1.4 a file of 757 bytes took 10 s and 2.6 GB. Here every step and byte is
+ * paid from one budget, and the same file takes less than 0.5 s and 80 MB. The cost: text in fonts without a table of
+ * letters stays unread, and LZW and encrypted files are refused.
  */
 import { type Budget, PdfRefused } from "./budget.ts";
 import { toLetters, unfilter } from "./filters.ts";
