@@ -20,7 +20,7 @@ export const prompts = {
       `\
 Show me my bills for this week.
 1. Call list_bills with due_within_days 7.
-2. Begin with what is overdue, then day by day: name, amount, whether it is paid automatically. Say the total to pay from totals.due.
+2. Begin with overdue bills, then day by day: name, amount, whether it is paid automatically. Say the total to pay from totals.due.
 3. Say which amounts are not known yet.
 4. Ask which of them I have paid already. Mark those with mark_bill_paid, one call per bill, and no others.`,
   },

@@ -172,7 +172,7 @@ accountTest(
     const unknown = textOf(await page());
     assertStringIncludes(unknown, "5 payments by 20 December 2026 , about €50.00 in total");
     assertStringIncludes(unknown, "due 20 November 2026 5 payments by 20 December 2026 Mark as paid");
-    assertStringIncludes(unknown, "About €50.00 not counting amounts that aren’t known yet");
+    assertStringIncludes(unknown, "About €50.00 without unknown amounts");
     assert(
       (await run("update_bill", {
         bill_id: data.bill.id,
@@ -212,7 +212,7 @@ accountTest("the summary tells what is overdue, due, spent and over budget", asy
   const after = await page();
   assertStringIncludes(
     textOf(after),
-    "Overdue €900.00 1 payment Due by 23 December 2026 €1,830.00 with what is overdue",
+    "Overdue €900.00 1 payment Due by 23 December 2026 €1,830.00 including overdue bills",
   );
   assertStringIncludes(textOf(after), "Overdue Rent €900.00 · since 21 November 2026");
 });

@@ -17,8 +17,8 @@ export const books = {
   dueBy: (day: Child) => <>Due by {day}</>,
   nothing: "Nothing",
   payments: (count: number, shown: string): string => count === 1 ? "1 payment" : `${shown} payments`,
-  withOverdue: "with what is overdue",
-  withoutUnknown: "not counting amounts that aren’t known yet",
+  withOverdue: "including overdue bills",
+  withoutUnknown: "without unknown amounts",
   about: (amounts: string, isEstimate: boolean): string => isEstimate ? `About ${amounts}` : amounts,
   /** A change of spending from the month before. @param now.isRunning whether the month is still running */
   change: ({ percent, change, isRunning }: { percent: string; change: number; isRunning: boolean }): string => {
