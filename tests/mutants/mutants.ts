@@ -137,7 +137,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   sql(
     "a bill is charged to everybody's filter by payer",
-    "expenses/summarize_spending",
+    "expenses/list_expected",
     "and (filter.member_id is null or app.expected_payer(e) = filter.member_id)",
     "",
     "sharing",
@@ -222,7 +222,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   sql(
     "a budget in a former base currency counts a payment in the new one",
-    "expenses/log_expenses",
+    "expenses/warn_of_drafts",
     "case when (s.budget).currency = context.base_currency then p.base_minor",
     "case when true then p.base_minor",
     "budgets",

@@ -178,33 +178,6 @@ end
 $$;
 comment on function app.sum_cells is 'Returns the cells of any question; expected as in app.sum_spending.';
 
-create or replace function app.expected_payer(bill app.expenses) returns uuid
-language plpgsql stable set search_path = '' as $$
-begin
-  return coalesce(app.if_member(bill.payer_id, bill.organization_id),
-    case when not bill.autopay then bill.created_by end);
-end
-$$;
-comment on function app.expected_payer is 'Returns the future payer of a bill; null when autopay has no payer.';
-
-create or replace function app.expected_shares(bill app.expenses, whole_minor bigint)
-  returns table (member_id uuid, minor bigint)
-language plpgsql stable set search_path = '' as $$
-declare
-  payer constant uuid := app.expected_payer(bill);
-  sharing constant jsonb :=
-    case when payer is not null then app.share_among_members(bill.sharing, bill.organization_id) end;
-begin
-  if sharing is null then
-    return query select payer, whole_minor;
-  else
-    return query select s.member_id, s.minor from app.share_amount(whole_minor, payer, sharing) as s;
-  end if;
-end
-$$;
-comment on function app.expected_shares is
-  'Returns each member''s share of a bill''s upcoming amount; empty when autopay has no payer.';
-
 create or replace function app.sum_spending(
   context app.context, filter app.expense_filter, earlier app.period, expected jsonb, dimensions text[], target text
 ) returns app.spending
