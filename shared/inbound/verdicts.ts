@@ -21,7 +21,7 @@ export interface Judged {
 export function judgeSender(fields: readonly Field[], from: string, { kind, domain }: InboundSettings): Judged {
   switch (kind) {
     case "postmark":
-      return judgeSpamTests(aboveFirstHop(fields), from);
+      return judgeSpamTests(aboveFirstHop(fields), { from, domain });
     case "mailgun":
       return judgeChecks(aboveFirstHop(fields), fields, from);
     case "resend":
@@ -32,7 +32,7 @@ export function judgeSender(fields: readonly Field[], from: string, { kind, doma
 }
 
 /** Judges by SpamAssassin's tests and the SPF result (RFC 7208 §9.1), which Postmark adds. */
-function judgeSpamTests(fields: readonly Field[], from: string): Judged {
+function judgeSpamTests(fields: readonly Field[], { from, domain }: { from: string; domain: string }): Judged {
   const tests = valuesOf(fields, "x-spam-tests").join(",").split(/[,\s]+/);
   const [spf = ""] = valuesOf(fields, "received-spf");
   const has = (test: string) => tests.includes(test);
@@ -40,10 +40,24 @@ function judgeSpamTests(fields: readonly Field[], from: string): Judged {
     ...(/^[a-z]+/i.exec(spf) && { spf: /^[a-z]+/i.exec(spf)![0].toLowerCase().slice(0, 20) }),
     ...(has("DKIM_SIGNED") && { dkim: has("DKIM_VALID") ? "pass" : "fail" }),
   };
-  const [, envelope = ""] = /envelope-from="?<?[^\s;@<>"]{1,200}@([^\s;<>"]{1,255})/i.exec(spf) ?? [];
-  const isOwn = verdicts.spf === "pass" && /identity=mailfrom\b/i.test(spf) && isAligned(envelope, from);
+  const isOwn = verdicts.spf === "pass" && isAligned(envelopeOf(spf, ["inbound.postmarkapp.com", domain]), from);
   // DKIM_VALID_AU means that the domain in From signed the mail.
   return { verdicts, isProven: isOwn || has("DKIM_VALID_AU") };
+}
+
+const RECEIVER = /;\s*receiver=[^\s;@"\\]{1,200}@([^\s;@"\\]{1,255})\s*$/i;
+const ENVELOPE = /[\s;]envelope-from=("?)<?[^\s;@<>"\\]{1,200}@([^\s;@<>"\\]{1,255})>?\1\s*(?:;[^@"\\]*)?$/i;
+
+/**
+ * The domain of the envelope's sender. The sender chooses the address and the name in HELO, so names that occur twice
+ * and addresses after the envelope's, except the receiver's, make it unknown.
+ */
+function envelopeOf(spf: string, receivers: readonly string[]): string {
+  const occurs = (name: string) => spf.split(new RegExp(`\\b${name}\\s*=`, "i")).length - 1;
+  if (occurs("identity") !== 1 || occurs("envelope-from") !== 1 || !/[\s;]identity=mailfrom\s*;/i.test(spf)) return "";
+  const receiver = RECEIVER.exec(spf);
+  const isOurs = receiver && receivers.includes(receiver[1]!.toLowerCase());
+  return ENVELOPE.exec(isOurs ? spf.slice(0, receiver.index) : spf)?.[2] ?? "";
 }
 
 /** Judges by Mailgun's checks and the signature and sender that Mailgun checked. */
@@ -70,21 +84,33 @@ function resultsOfSes(fields: readonly Field[]): string[] {
 }
 
 const METHOD = /^\s*(spf|dkim|dmarc)\s*=\s*([a-z]{1,20})\b/i;
-const property = (result: string, name: string) =>
-  new RegExp(`\\b${name}\\s*=\\s*"?@?([^\\s;"]{1,320})`, "i").exec(result)?.[1]?.split("@").at(-1) ?? "";
+
+/** @returns the domain of a property that occurs once. */
+function property(result: string, name: string): string {
+  const found = [...result.matchAll(new RegExp(`(?:^|\\s)${name}\\s*=\\s*([^\\s;]{1,320})(?=[\\s;]|$)`, "gi"))];
+  return found.length === 1 ? found[0]![1]!.split("@").at(-1)! : "";
+}
 
 /** Judges by a server's Authentication-Results (RFC 8601). */
 function judgeResults(values: readonly string[], { from, server }: { from: string; server: string }): Judged {
   const verdicts: Verdicts = {};
   let isProven = false;
+  // Servers copy the envelope's sender and the name in HELO into their results, and either may contain a result.
+  let isDoubtful = false;
   for (const value of values) {
-    const [id = "", ...results] = withoutComments(value).split(";");
+    const text = withoutComments(value).replace(/\sreason\s*=\s*"[^"\\]*"/gi, "");
+    const [id = "", ...results] = text.split(";");
     if (id.trim().split(/\s/)[0]!.toLowerCase() !== server) continue;
+    if (/["\\]|[^\t\x20-\x7e]/.test(text)) {
+      isDoubtful = true;
+      continue;
+    }
     for (const result of results) {
       const [, method, word] = METHOD.exec(result)?.map((part) => part.toLowerCase()) ?? [];
       if (!method || !word) continue;
       const name = method as keyof Verdicts;
-      // One valid signature of several is enough.
+      // A mail may have several signatures, and a valid one is enough.
+      if (name !== "dkim" && verdicts[name]) isDoubtful = true;
       if (verdicts[name] !== "pass") verdicts[name] = word;
       if (word !== "pass") continue;
       const about = { dmarc: property(result, "header\\.from"), spf: property(result, "smtp\\.mailfrom"), dkim: "" };
@@ -92,18 +118,21 @@ function judgeResults(values: readonly string[], { from, server }: { from: strin
       isProven ||= isAligned(about[name], from);
     }
   }
-  return { verdicts, isProven: isProven && verdicts.dmarc !== "fail" };
+  return { verdicts, isProven: isProven && !isDoubtful && verdicts.dmarc !== "fail" };
 }
 
+const LONGEST_RESULTS = 10_000;
+
+/** @returns an unusable text for a longer value and for one with an open comment, because their ends are unknown. */
 function withoutComments(value: string): string {
   let depth = 0;
   let text = "";
-  for (const letter of value.slice(0, 10_000)) {
+  for (const letter of value.slice(0, LONGEST_RESULTS)) {
     if (letter === "(") depth++;
     else if (letter === ")") depth = Math.max(0, depth - 1);
     else if (depth === 0) text += letter;
   }
-  return text;
+  return depth === 0 && value.length <= LONGEST_RESULTS ? text : `${text}\\`;
 }
 
 /** Whether a proven domain equals the domain in From or is its parent. */
