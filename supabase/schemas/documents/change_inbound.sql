@@ -65,8 +65,9 @@ begin
     insert into app.inbound_senders as s (organization_id, address, is_accepted, is_proven, decided_by, decided_at)
     values (mail.organization_id, mail.sender, true, mail.is_proven, user_id, at)
     on conflict on constraint inbound_senders_pkey do update
-      set is_accepted = true, is_proven = excluded.is_proven, decided_by = excluded.decided_by,
-        decided_at = excluded.decided_at;
+      -- Accepting one unproven mail does not end the need for proof.
+      set is_accepted = true, is_proven = excluded.is_proven or s.is_accepted and s.is_proven,
+        decided_by = excluded.decided_by, decided_at = excluded.decided_at;
   end if;
   update app.inbound_mails as m
   set state = 'accepted', accepted_by = user_id, attempts = 0, leased_until = at
