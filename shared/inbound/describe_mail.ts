@@ -13,9 +13,11 @@ export interface DescribedMail {
 }
 
 const LONGEST_SUBJECT = 200;
-const ADDRESS = /^[^\s@<>"]{1,64}@([a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,10})$/;
+/** SMTP's limit (RFC 5321 §4.5.3.1.3, without the angle brackets). */
+const LONGEST_ADDRESS = 254;
+const ADDRESS = /^[^\s\p{C}@<>"]{1,64}@([a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,10})$/u;
 
-/** @returns undefined for a mail without exactly one address in From, because its sender is unknown. */
+/** @returns undefined for a mail without exactly one address in From, of at most 254 characters. */
 export async function describeMail(
   mail: Uint8Array,
   settings: InboundSettings,
@@ -23,10 +25,12 @@ export async function describeMail(
   const fields = readMailHeader(mail);
   const { addressParser, decodeWords } = await import("postal-mime");
   const authors = valuesOf(fields, "from");
-  const addresses = authors.length === 1 ? addressParser(authors[0]!.slice(0, 2000)) : [];
+  // The parser would remove some control characters, which leaves another address.
+  const isPlain = authors.length === 1 && authors[0]!.length <= 2000 && !/[^\P{Cc}\t]/u.test(authors[0]!);
+  const addresses = isPlain ? addressParser(authors[0]!) : [];
   const sender = addresses.length === 1 ? addresses[0]!.address?.trim().toLowerCase() ?? "" : "";
   const [, domain] = ADDRESS.exec(sender) ?? [];
-  if (!domain) return undefined;
+  if (!domain || sender.length > LONGEST_ADDRESS) return undefined;
   const subject = cleanLine(decodeWords(valuesOf(fields, "subject")[0]?.slice(0, 2000) ?? ""));
   return {
     sender,

@@ -9,13 +9,19 @@ export interface Field {
 
 const MAX_BYTES = 256 * 1024;
 
-/** @returns the fields in order, the newest first, because every server adds its fields at the top. */
+/**
+ * @returns the fields in order, the newest first, because every server adds its fields at the top; none for a header
+ * over 256 KB, because its end might contain a second From.
+ */
 export function readMailHeader(mail: Uint8Array): Field[] {
-  const text = new TextDecoder().decode(mail.subarray(0, MAX_BYTES));
+  const lines = new TextDecoder().decode(mail.subarray(0, MAX_BYTES)).split("\n");
+  const isCut = mail.length > MAX_BYTES;
+  // The cut may be in the middle of the last line.
+  if (isCut) lines.pop();
   const fields: Field[] = [];
-  for (const line of text.split("\n")) {
+  for (const line of lines) {
     const plain = line.endsWith("\r") ? line.slice(0, -1) : line;
-    if (plain === "") break;
+    if (plain === "") return fields;
     const last = fields.at(-1);
     if (plain.startsWith(" ") || plain.startsWith("\t")) {
       if (last) last.value += ` ${plain.trim()}`;
@@ -26,7 +32,7 @@ export function readMailHeader(mail: Uint8Array): Field[] {
       fields.push({ name: plain.slice(0, colon).trim().toLowerCase(), value: plain.slice(colon + 1).trim() });
     }
   }
-  return fields;
+  return isCut ? [] : fields;
 }
 
 /** @returns the fields that servers added after the mail left its sender, above the first hop's trace (RFC 5321 §4.4). */
