@@ -12,7 +12,7 @@ import { readMailPart } from "../../shared/documents/read_document.ts";
 import { describeError } from "../../shared/log.ts";
 import type { Stage } from "./stage.ts";
 
-type ReadingDeps = Pick<Deps, "config" | "database" | "clock" | "log" | "fetch" | "guardedFetch">;
+type ReadingDeps = Pick<Deps, "config" | "database" | "clock" | "log" | "guardedFetch">;
 
 /** Time for reading. The platform allows two seconds of processor time, and parsing the mail takes part of it. */
 const READING_MS = 700;
@@ -62,9 +62,10 @@ async function fetchArrived(deps: ReadingDeps, mail: ClaimedMail): Promise<boole
     if (inbound?.kind !== "resend") throw new Error("INBOUND_URL names another mail service than before");
     const { fetchMail } = await import("../../shared/inbound/fetch_mail.ts");
     const { describeMail } = await import("../../shared/inbound/describe_mail.ts");
-    const raw = await fetchMail(deps, { providerId: mail.provider_id, apiKey: inbound.user });
-    const described = await describeMail(raw, inbound);
+    const raw = await fetchMail(deps.guardedFetch, { providerId: mail.provider_id, apiKey: inbound.user });
+    const described = raw && await describeMail(raw, inbound);
     if (described) await store.fill({ id: mail.id, attempt: mail.attempt, mail: described, raw, at: clock() });
+    // Nobody sees a mail without a sender, or one that is too large.
     else await settle("read");
     return true;
   } catch (thrown) {

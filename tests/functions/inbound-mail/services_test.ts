@@ -56,18 +56,15 @@ async function runJob(mails: Record<string, string>, { status = 200, given = asD
   const asked: { url: string; authorization: string | null }[] = [];
   const job = createJob({
     database: given,
-    fetch: ((url: string | URL, init?: RequestInit) => {
-      const { pathname, origin } = new URL(url);
-      asked.push({ url: origin, authorization: new Headers(init?.headers).get("authorization") });
-      const id = pathname.split("/").at(-1)!;
-      return Promise.resolve(
-        Response.json({ id, raw: { download_url: `https://inbound-cdn.resend.com/${id}` } }, { status }),
-      );
-    }) as typeof fetch,
+    fetch: () => Promise.reject(new Error("no fetch without limits")),
     guardedFetch: (({ url, headers }) => {
-      asked.push({ url: new URL(url).origin, authorization: headers?.authorization ?? null });
-      const body = new TextEncoder().encode(mails[new URL(url).pathname.slice(1)]);
-      return Promise.resolve({ ok: true, status: 200, headers: new Headers(), body });
+      const { pathname, origin } = new URL(url);
+      asked.push({ url: origin, authorization: headers?.authorization ?? null });
+      const id = pathname.split("/").at(-1)!;
+      const isApi = origin === "https://api.resend.com";
+      const answer = JSON.stringify({ id, raw: { download_url: `https://inbound-cdn.resend.com/${id}` } });
+      const body = new TextEncoder().encode(isApi ? answer : mails[id]);
+      return Promise.resolve({ ok: true, status: isApi ? status : 200, headers: new Headers(), body });
     }) as GuardedFetch,
     now: () => new Date(NOW),
     env: { INBOUND_URL: RESEND },
@@ -244,12 +241,25 @@ Deno.test("a setting that could not prove anything is refused at the start", () 
 
 Deno.test("what is not handed over is an error, never an empty mail", async () => {
   const wanted = { providerId: "resend:1", apiKey: "re_1" };
-  const api = (body: unknown, status = 200) => () => Promise.resolve(Response.json(body, { status }));
-  const never: GuardedFetch = () => Promise.resolve({ ok: false, reason: "too_large" } as never);
+  const answering =
+    (answer: unknown, mail: Awaited<ReturnType<GuardedFetch>>, status = 200): GuardedFetch => ({ url }) => {
+      const body = new TextEncoder().encode(JSON.stringify(answer));
+      return Promise.resolve(
+        url === "https://cdn.example/1" ? mail : { ok: true, status, headers: new Headers(), body },
+      );
+    };
+  const named = { raw: { download_url: "https://cdn.example/1" } };
+  const unreachable = { ok: false, reason: "unreachable" } as const;
+  const gone = { ok: true, status: 404, headers: new Headers(), body: new Uint8Array() } as const;
   for (
-    const fetch of [api({}, 404), api({ raw: null }), api({ raw: { download_url: "https://cdn.example/1" } })]
-  ) {
-    const failed = await fetchMail({ fetch: fetch as never, guardedFetch: never }, wanted).catch(() => "failed");
-    assertEquals(failed, "failed");
-  }
+    const guarded of [
+      answering({}, gone, 404),
+      answering({ raw: null }, gone),
+      answering(named, gone),
+      answering(named, unreachable),
+    ]
+  ) assertEquals(await fetchMail(guarded, wanted).catch(() => "failed"), "failed");
+  const tooLarge = { ok: false, reason: "too_large" } as const;
+  assertEquals(await fetchMail(answering(named, tooLarge), wanted), undefined);
+  assertEquals(await fetchMail(() => Promise.resolve(tooLarge), wanted), undefined);
 });
