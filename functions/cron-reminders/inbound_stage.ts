@@ -10,7 +10,7 @@ import type { Deps } from "../../shared/deps.ts";
 import { type Attach, keepRead } from "../../shared/documents/keep_read.ts";
 import { readMailPart } from "../../shared/documents/read_document.ts";
 import { describeError } from "../../shared/log.ts";
-import type { Stage } from "./stage.ts";
+import type { Fail, Stage } from "./stage.ts";
 
 type ReadingDeps = Pick<Deps, "config" | "database" | "clock" | "log" | "guardedFetch">;
 
@@ -30,7 +30,7 @@ interface Counts {
 export async function readInboundMail(
   deps: ReadingDeps,
   { remainingMs }: Stage,
-  elapsed: () => number,
+  { elapsed, fail }: { elapsed: () => number; fail: Fail },
 ): Promise<Counts> {
   const store = createInboundStore(deps.database);
   const counts: Counts = { mails: 0, documents: 0, failed: 0 };
@@ -40,7 +40,9 @@ export async function readInboundMail(
     const mail = await store.claim({ at: deps.clock() });
     if (!mail) break;
     if (mail.content === null) {
-      counts.failed += Number(!await fetchArrived(deps, mail));
+      if (await fetchArrived(deps, mail)) continue;
+      counts.failed++;
+      fail("not_fetched");
       continue;
     }
     const result = await readMail(deps, mail, hasTime);

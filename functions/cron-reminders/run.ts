@@ -81,7 +81,7 @@ export async function runReminders(
     return { ...NOTHING_DONE, ok: told !== null, nextDueAdvanced: 0, errors: problems.list() };
   }
   if (readsMailOnly) {
-    const read = await run("inbound", () => readInboundMail(deps, until(workMs), elapsed));
+    const read = await run("inbound", (fail) => readInboundMail(deps, until(workMs), { elapsed, fail }));
     return { ...NOTHING_DONE, ok: read !== null, nextDueAdvanced: 0, errors: problems.list() };
   }
   const counted = await run("candidates", async () => ({ candidates: await job.store.countCandidates(at) }));

@@ -8,7 +8,7 @@ import type { Database } from "./client.ts";
 const ListedMail = z.object({
   id: z.string(),
   state: z.enum(["arrived", "waiting", "accepted", "read", "failed"]),
-  /** The address in From, in lower case. */
+  /** The address in From, in lower case; empty for a mail that could not be fetched. */
   sender: z.string(),
   subject: z.string(),
   /** In bytes. */

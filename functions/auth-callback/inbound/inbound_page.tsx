@@ -134,6 +134,15 @@ function WaitingRow({ mail, ...parts }: Parts & { mail: ListedMail }) {
 }
 
 function MailText({ mail, reader: { words: { inbound: words }, format } }: { mail: ListedMail; reader: Reader }) {
+  const day = <DateText at={mail.received_at} format={format} />;
+  if (!mail.sender) {
+    return (
+      <>
+        <h3>{words.notFetched}</h3>
+        <p class="muted small">{day}</p>
+      </>
+    );
+  }
   return (
     <>
       <h3>
@@ -143,7 +152,7 @@ function MailText({ mail, reader: { words: { inbound: words }, format } }: { mai
         <Name>{mail.sender}</Name>
       </p>
       <p class="muted small">
-        {words.received(<DateText at={mail.received_at} format={format} />, format.number(Math.ceil(mail.size / 1024)))}
+        {words.received(day, format.number(Math.ceil(mail.size / 1024)))}
       </p>
     </>
   );

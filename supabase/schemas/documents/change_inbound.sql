@@ -41,10 +41,12 @@ begin
       ) order by m.received_at desc, m.id), '[]')
       from (
         select w.* from app.inbound_mails as w
-        where w.organization_id = read_inbound.organization_id and w.sender <> ''
+        where w.organization_id = read_inbound.organization_id
           and (w.state = 'waiting' or w.id in (
             select n.id from app.inbound_mails as n
-            where n.organization_id = read_inbound.organization_id and n.state <> 'waiting' and n.sender <> ''
+            where n.organization_id = read_inbound.organization_id and n.state <> 'waiting'
+              -- Mail that was dropped has no sender, and neither has mail that could not be fetched.
+              and (n.sender <> '' or n.state = 'failed')
             order by n.received_at desc limit most_read
           ))
       ) as m

@@ -20,7 +20,8 @@ create or replace function public.claim_inbound_mail(at timestamptz) returns jso
 language plpgsql volatile set search_path = '' as $$
 declare
   lease constant interval := '2 minutes';
-  most_attempts constant int := 5;
+  -- The mail service may be down for days: fifteen attempts take five.
+  most_attempts constant jsonb := '{"accepted": 5, "arrived": 15}';
   mail app.inbound_mails;
 begin
   loop
@@ -33,9 +34,10 @@ begin
     if not found then
       return null;
     end if;
-    if mail.attempts >= most_attempts then
+    if mail.attempts >= (most_attempts ->> mail.state)::int then
       -- It may be what ends the process that reads it.
-      update app.inbound_mails as m set state = 'failed', content = null, refusals = m.refusals || '{gave_up}'::text[]
+      update app.inbound_mails as m set state = 'failed', content = null,
+        refusals = m.refusals || case mail.state when 'arrived' then 'not_fetched' else 'gave_up' end
       where m.id = mail.id;
     elsif mail.state = 'accepted' and not (
       identity.member_may(mail.organization_id, mail.accepted_by, 'books:write')
@@ -56,7 +58,7 @@ $$;
 comment on function public.claim_inbound_mail is
   'The next mail to read, leased for two minutes: {id, organization_id, provider_id, user_id, subject, attempt, '
   'parts_done, content}; content is null when it is to be fetched. Null when none waits. Mail of a person who may no '
-  'longer write waits for another, and mail that was tried five times fails.';
+  'longer write waits for another. Mail fails after five attempts to read it or fifteen to fetch it.';
 
 create or replace function public.settle_inbound_mail(mail_id text, attempt int, parts_done int, outcome text,
   documents text[], refusals text[], at timestamptz) returns void

@@ -48,6 +48,7 @@ const full: Inbound = {
     { ...mail, subject: RIGHT_TO_LEFT, state: "read", documents: ["doc_000000000001", "doc_000000000002"] },
     { ...mail, subject: "", state: "failed", refusals: ["document_quota", "invalid_argument.document_winmail"] },
     { ...mail, state: "accepted" },
+    { ...mail, sender: "", subject: "", state: "failed", refusals: ["not_fetched"] },
   ],
 };
 const shown = (name: string, read_inbound: Inbound, query = "") =>

@@ -46,6 +46,8 @@ accountTest(
     assertEquals(await press("forget", "a@power.example"), `${path}?done=forget`);
     assertEquals(await press("block", "mail_000000000001"), `${path}?done=block`);
     assertStringIncludes(textOf(await read()), "No mail is waiting.");
+    await database.query("update app.inbound_mails set state = 'failed', sender = '', refusals = '{not_fetched}'");
+    assertStringIncludes(textOf(await read()), "A mail could not be fetched");
     const events = (await auditOf(database)).filter((event) => event.startsWith("inbound."));
     assertEquals(events, ["inbound.rotate", "inbound.rotate", "inbound.accept", "inbound.forget", "inbound.block"]);
 

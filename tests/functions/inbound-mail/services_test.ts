@@ -52,7 +52,10 @@ const stored = (from: string, results: string, by = "inbound-smtp.eu-west-1.amaz
     "Total: 12.00 EUR",
   ].join("\r\n");
 
-async function runJob(mails: Record<string, string>, { status = 200, given = asDatabase(database) as Database } = {}) {
+async function runJob(
+  mails: Record<string, string>,
+  { status = 200, given = asDatabase(database) as Database, now = NOW } = {},
+) {
   const asked: { url: string; authorization: string | null }[] = [];
   const job = createJob({
     database: given,
@@ -66,7 +69,7 @@ async function runJob(mails: Record<string, string>, { status = 200, given = asD
       const body = new TextEncoder().encode(isApi ? answer : mails[id]);
       return Promise.resolve({ ok: true, status: isApi ? status : 200, headers: new Headers(), body });
     }) as GuardedFetch,
-    now: () => new Date(NOW),
+    now: () => new Date(now),
     env: { INBOUND_URL: RESEND },
   });
   const response = await job.request("/api/cron/reminders?only=inbound", {
@@ -111,6 +114,24 @@ Deno.test("results that Amazon SES did not add prove nothing, and a mail that ca
   for (let run = 0; run < 3; run++) await runJob(mails);
   assertEquals((await inbox.mails()).map(({ state }) => state), ["waiting", "waiting"]);
   assertEquals(await database.query("select state from app.inbound_mails where sender = ''"), [{ state: "read" }]);
+});
+
+Deno.test("a mail that cannot be fetched for days is tried again, reported to monitors and listed in the end", async () => {
+  const inbox = await openInbox(database);
+  const door = openDoor(asDatabase(database), RESEND);
+  const id = crypto.randomUUID();
+  await door.request(received(inbox.address, { id }));
+  const after = (hours: number) => new Date(Date.parse(NOW) + hours * 3_600_000).toISOString();
+  let hours = 0;
+  for (; hours <= 100; hours += 0.5) await runJob({}, { status: 500, now: after(hours) });
+  const [run] = await database.query(
+    "select status, error_code from jobs.job_runs where stage = 'inbound' and status <> 'ok' order by id desc limit 1",
+  );
+  assertEquals(run, { status: "failed", error_code: "not_fetched" });
+  assertEquals(await inbox.mails(), [], "it may still be fetched");
+  for (; hours <= 135; hours += 0.5) await runJob({}, { status: 500, now: after(hours) });
+  const [mail] = await inbox.mails();
+  assertEquals([mail.state, mail.sender, mail.refusals], ["failed", "", ["not_fetched"]]);
 });
 
 Deno.test("an event with a wrong, old, early or missing signature is refused, and other events are acknowledged", async () => {

@@ -32,6 +32,7 @@ export const inbound = {
   waitingReason: "Members’ mail is read at once if its sender is proven. Other mail waits 14 days and is then deleted.",
   nothingWaits: "No mail is waiting.",
   noSubject: "(no subject)",
+  notFetched: "A mail could not be fetched",
   received: (day: Child, kilobytes: string) => <>{day} · {kilobytes} kB</>,
   proven: "The sender is proven",
   unproven: "Anybody may have written this sender’s address",
@@ -65,6 +66,7 @@ export const inbound = {
     "invalid_argument.document_pdf_long": () => refused["invalid_argument.document_pdf_long"]({ most: 200 }),
     "invalid_argument.document_mail_complex": () => refused["invalid_argument.document_mail_complex"]({ most: 20 }),
     document_quota: () => attaching.document_quota().message,
+    not_fetched: () => "The mail service did not hand it over for days. Forward it again, or upload the file.",
     gave_up: () => "Reading it failed several times. Upload the file instead.",
   } as Reasons,
 };
