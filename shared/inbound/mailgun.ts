@@ -1,21 +1,24 @@
 /**
  * Mailgun's route to an address that ends in "mime": a form with the whole mail in `body-mime`. The signature is a field
- * of the form, so the form is parsed before the check. The signature covers a token that is valid once.
+ * of the form, so a form of few fields is parsed before the check. The signature covers a token that is valid once.
  * @see https://documentation.mailgun.com/docs/mailgun/user-manual/receive-forward-store/receive-http
  */
+import { Buffer } from "node:buffer";
 import { importSecrets, isSigned } from "../billing/signature.ts";
 import type { MailService } from "./service.ts";
 
 const MAX_BYTES = 12 * 1024 * 1024;
+/** Mailgun sends about twenty. Parsing many fields would cost a stranger's request much time. */
+const MOST_FIELDS = 200;
 /** Mailgun retries a delivery for eight hours. */
 const OLDEST_MS = 9 * 60 * 60_000;
 const AHEAD_MS = 5 * 60_000;
 
 export const mailgun: MailService = {
   maxBytes: MAX_BYTES,
-  isKnown: (headers) =>
-    /^(?:multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(headers.get("content-type") ?? ""),
+  isKnown: (headers) => markOf(headers) !== undefined,
   async read({ headers, body, at }, { secrets }) {
+    if (occursOften(body, markOf(headers)!)) return "unknown";
     const type = headers.get("content-type")!;
     const form = await new Response(body as Uint8Array<ArrayBuffer>, { headers: { "content-type": type } }).formData()
       .catch(() => undefined);
@@ -40,3 +43,21 @@ export const mailgun: MailService = {
     };
   },
 };
+
+/** @returns what separates the fields of a form, undefined for another body. */
+function markOf(headers: Headers): string | undefined {
+  const type = headers.get("content-type") ?? "";
+  const [, , boundary] = /^multipart\/form-data;\s{0,9}boundary=("?)([\w'()+,./:=?-]{1,70})\1$/i.exec(type) ?? [];
+  if (boundary) return `--${boundary}`;
+  return /^application\/x-www-form-urlencoded\b/i.test(type) ? "&" : undefined;
+}
+
+function occursOften(body: Uint8Array, mark: string): boolean {
+  const bytes = Buffer.from(body.buffer as ArrayBuffer, body.byteOffset, body.byteLength);
+  let at = -1;
+  for (let count = 0; count <= MOST_FIELDS; count++) {
+    at = bytes.indexOf(mark, at + 1);
+    if (at < 0) return false;
+  }
+  return true;
+}

@@ -238,6 +238,22 @@ Deno.test("a form with a wrong, old or doubled proof is refused", async () => {
   assertEquals((await inbox.mails()).length, 1);
 });
 
+Deno.test("a form of many fields is refused before it is parsed", async () => {
+  const inbox = await openInbox(database);
+  const door = openDoor(asDatabase(database), MAILGUN);
+  const mail = { raw: checked(inbox.email, []), to: inbox.address };
+  const more = (count: number) => Array.from({ length: count }, (_, n): [string, string] => [`x${n}`, ""]);
+  const encoded = (form: FormData) => ({ body: new URLSearchParams([...form] as [string, string][]) });
+  for (const count of [190, 200]) {
+    const signed = routed({ ...mail, more: more(count) }).body;
+    const status = count < 200 ? 200 : 401;
+    assertEquals((await door.request({ body: signed })).status, status, `${count} parts`);
+    assertEquals((await door.request(encoded(signed))).status, status, `${count} pairs`);
+  }
+  const boundary = { "content-type": 'multipart/form-data; boundary="a"; charset=utf-8' };
+  assertEquals((await door.request({ body: "--a", headers: boundary })).status, 401);
+});
+
 Deno.test("a setting that could not prove anything is refused at the start", () => {
   const good = [
     RESEND,
