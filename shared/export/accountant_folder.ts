@@ -44,15 +44,21 @@ export async function* accountantFolder(folder: Folder): AsyncGenerator<ZipMembe
   };
   yield { name: "ledger.beancount", parts: ledger() };
   const index: Filed[] = [];
+  // Payments of a bill on the same day have the same documents.
+  const files = new Map<string, string | undefined>();
   for (const payment of documented) {
     for (const id of payment.document_ids as string[]) {
-      const { rows: [document] } = await folder.readPage(FILES, justBefore(id));
-      // Someone removed it in the meantime, or this person may no longer see it.
-      if (document?.id !== id) continue;
-      // File names repeat and may contain characters that other systems reject.
-      const file = `documents/${payment.date}-${id}-${String(document.name).replace(/[^\w.-]+/g, "_")}`;
-      index.push({ ...payment, file, payment_id: payment.id, document_id: id });
-      yield { name: file, parts: [Buffer.from(String(document.content), "base64")] };
+      if (!files.has(id)) {
+        const { rows: [document] } = await folder.readPage(FILES, justBefore(id));
+        // Someone removed it in the meantime, or this person may no longer see it.
+        const isThere = document?.id === id;
+        // File names repeat and may contain characters that other systems reject.
+        const name = `documents/${payment.date}-${id}-${String(document?.name).replace(/[^\w.-]+/g, "_")}`;
+        files.set(id, isThere ? name : undefined);
+        if (isThere) yield { name, parts: [Buffer.from(String(document.content), "base64")] };
+      }
+      const file = files.get(id);
+      if (file) index.push({ ...payment, file, payment_id: payment.id, document_id: id });
     }
   }
   yield { name: "documents.csv", parts: [writeCsv(INDEX, index)] };
