@@ -1,6 +1,7 @@
 /**
  * Mailgun's route to an address that ends in "mime": a form with the whole mail in `body-mime`. The signature is a field
- * of the form, so a form of few fields is parsed before the check. The signature covers a token that is valid once.
+ * of the form, so a form of few fields is parsed before the check. The signature covers a token, not the mail; an
+ * organization that kept a mail accepts no other with the same token.
  * @see https://documentation.mailgun.com/docs/mailgun/user-manual/receive-forward-store/receive-http
  */
 import { Buffer } from "node:buffer";
