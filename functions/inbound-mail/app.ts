@@ -30,7 +30,10 @@ export function createInboundMailApp({ config, database, clock, log }: Deps): Ap
     if (raw && raw.length > LARGEST_MAIL) return "too_large";
     const mail = raw && await describeMail(raw, settings);
     if (raw && !mail) return "no_sender";
-    const { kept } = await store.keep({ tokens, providerId, ...mail && { mail, raw }, at: clock() });
+    const { kept, postponed } = await store.keep({ tokens, providerId, ...mail && { mail, raw }, at: clock() });
+    if (postponed > 0) {
+      throw new AppError("unavailable", "Much mail waits. Deliver it again later.", { cause: new Error("mail_full") });
+    }
     return kept > 0 ? "kept" : "not_kept";
   }
 

@@ -23,7 +23,7 @@ const ClaimedMail = z.object({
 export type ClaimedMail = z.infer<typeof ClaimedMail>;
 
 export const ANSWERS = {
-  keep_inbound_mail: z.object({ kept: z.number() }),
+  keep_inbound_mail: z.object({ kept: z.number(), postponed: z.number() }),
   fill_inbound_mail: z.unknown(),
   claim_inbound_mail: z.nullable(ClaimedMail),
   settle_inbound_mail: z.unknown(),
@@ -53,7 +53,10 @@ const base64 = (raw: Uint8Array | undefined) =>
 export function createInboundStore(database: Database) {
   const ask = asking(database, ANSWERS);
   return {
-    /** @param raw undefined if its content is fetched later. */
+    /**
+     * @param raw undefined if its content is fetched later.
+     * @returns for how many organizations it was kept, and how many can take it only later.
+     */
     keep: ({ tokens, providerId, mail, raw, at }: {
       tokens: readonly string[];
       providerId: string;

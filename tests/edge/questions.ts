@@ -63,7 +63,7 @@ const ANSWERS: Record<string, unknown> = {
   settle_values: { settled: 0, next: null },
   count_provider_links: { links: 3, synced: 3, waiting: 0 },
   claim_provider_link: null,
-  keep_inbound_mail: { kept: 1 },
+  keep_inbound_mail: { kept: 1, postponed: 0 },
   record_job_run: null,
 };
 

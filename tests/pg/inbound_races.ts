@@ -47,6 +47,25 @@ Deno.test("eight runs read eight mails, each once", async () => {
   assertEquals((await inbox.books.ok("list_documents")).documents.length, 8);
 });
 
+Deno.test("no run waits for an organization that receives mail right now, and the others have their turns", async () => {
+  await database.query("delete from app.inbound_mails");
+  const [busy, other] = [await openInbox(database), await openInbox(database)];
+  for (const inbox of [busy, busy, busy, other]) {
+    await door.request(posted(rawMail({ from: inbox.email, tests: SIGNED }), inbox.address));
+  }
+  const store = inboundStore(database);
+  const claimed = await database.transaction(async (session) => {
+    await session.query("select from app.inbound_addresses where organization_id = $1 for update", [
+      busy.books.organizationId,
+    ]);
+    const claims: (string | undefined)[] = [];
+    for (let n = 0; n < 5; n++) claims.push((await store.claim({ at: new Date(NOW) }))?.organization_id);
+    return claims;
+  });
+  const [a, b] = [busy.books.organizationId, other.books.organizationId];
+  assertEquals(claimed.toSorted(), [a, a, a, b, undefined].toSorted());
+});
+
 Deno.test("large mails at once do not exceed the room for documents", async () => {
   const inbox = await openInbox(database);
   await database.query(

@@ -1,22 +1,28 @@
-create or replace function app.find_mail_to_read(at timestamptz) returns setof text
+create or replace function app.find_organizations_with_mail(at timestamptz) returns setof text
 language plpgsql stable set search_path = '' as $$
 begin
   return query
-    select m.id
-    from app.inbound_mails as m
-    where m.state in ('arrived', 'accepted') and m.leased_until <= at
-      and identity.organization_has_feature(m.organization_id, 'ai:connector', at);
+    select a.organization_id
+    from app.inbound_addresses as a
+    where a.organization_id in (
+      select m.organization_id from app.inbound_mails as m
+      where m.state in ('arrived', 'accepted') and m.leased_until <= at
+    )
+    order by a.last_read_at nulls first, a.organization_id;
 end
 $$;
-comment on function app.find_mail_to_read is
-  'Mail that somebody stands for and nobody reads right now, of organizations that accept changes.';
+comment on function app.find_organizations_with_mail is
+  'Organizations with mail that somebody stands for and nobody reads right now, in the order of their turns.';
 
 create or replace function app.has_mail_to_read(at timestamptz) returns boolean
 language sql stable
-  return exists (select from app.find_mail_to_read(at));
-comment on function app.has_mail_to_read is 'Whether there is mail to read.';
+  return exists (
+    select from app.find_organizations_with_mail(at) as o (id)
+    where identity.organization_has_feature(o.id, 'ai:connector', at)
+  );
+comment on function app.has_mail_to_read is 'Whether there is mail to read, of organizations that accept changes.';
 
-create or replace function public.claim_inbound_mail(at timestamptz) returns jsonb
+create or replace function app.claim_organizations_mail(organization_id text, at timestamptz) returns app.inbound_mails
 language plpgsql volatile set search_path = '' as $$
 declare
   lease constant interval := '2 minutes';
@@ -27,8 +33,10 @@ begin
   loop
     select * into mail
     from app.inbound_mails as m
-    where m.id in (select app.find_mail_to_read(at)) and m.leased_until <= at and m.state in ('arrived', 'accepted')
-    order by m.leased_until, m.id
+    where m.organization_id = claim_organizations_mail.organization_id and m.leased_until <= at
+      and m.state in ('arrived', 'accepted')
+    -- Nothing is fetched while mail waits to be read.
+    order by m.state, m.leased_until, m.id
     limit 1
     for no key update skip locked;
     if not found then
@@ -45,20 +53,46 @@ begin
     ) then
       update app.inbound_mails as m set state = 'waiting', accepted_by = null where m.id = mail.id;
     else
-      update app.inbound_mails as m set attempts = m.attempts + 1, leased_until = at + lease where m.id = mail.id;
-      return jsonb_build_object(
-        'id', mail.id, 'organization_id', mail.organization_id, 'provider_id', mail.provider_id,
-        'user_id', mail.accepted_by, 'subject', mail.subject, 'attempt', mail.attempts + 1,
-        'parts_done', mail.parts_done, 'content', translate(encode(mail.content, 'base64'), E'\n', '')
-      );
+      update app.inbound_mails as m set attempts = m.attempts + 1, leased_until = at + lease where m.id = mail.id
+      returning * into mail;
+      return mail;
     end if;
   end loop;
 end
 $$;
+comment on function app.claim_organizations_mail is
+  'The next mail to read of an organization, leased for two minutes; null when none waits.';
+
+create or replace function public.claim_inbound_mail(at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  organization text;
+  mail app.inbound_mails;
+begin
+  for organization in select app.find_organizations_with_mail(at) loop
+    continue when not identity.organization_has_feature(organization, 'ai:connector', at);
+    mail := app.claim_organizations_mail(organization, at);
+    continue when mail.id is null;
+    -- An organization that receives mail right now keeps its turn: waiting for it would hold up the others.
+    update app.inbound_addresses as a set last_read_at = at
+    where a.organization_id in (
+      select w.organization_id from app.inbound_addresses as w where w.organization_id = organization
+      for no key update skip locked
+    );
+    return jsonb_build_object(
+      'id', mail.id, 'organization_id', mail.organization_id, 'provider_id', mail.provider_id,
+      'user_id', mail.accepted_by, 'subject', mail.subject, 'attempt', mail.attempts,
+      'parts_done', mail.parts_done, 'content', translate(encode(mail.content, 'base64'), E'\n', '')
+    );
+  end loop;
+  return null;
+end
+$$;
 comment on function public.claim_inbound_mail is
   'The next mail to read, leased for two minutes: {id, organization_id, provider_id, user_id, subject, attempt, '
-  'parts_done, content}; content is null when it is to be fetched. Null when none waits. Mail of a person who may no '
-  'longer write waits for another. Mail fails after five attempts to read it or fifteen to fetch it.';
+  'parts_done, content}; content is null when it is to be fetched. Null when none waits. Organizations take turns. '
+  'Mail of a person who may no longer write waits for another. Mail fails after five attempts to read it or fifteen '
+  'to fetch it.';
 
 create or replace function public.settle_inbound_mail(mail_id text, attempt int, parts_done int, outcome text,
   documents text[], refusals text[], at timestamptz) returns void
@@ -80,4 +114,5 @@ $$;
 comment on function public.settle_inbound_mail is
   'Notes what a run did with a claimed mail: read (all of it), more (is left), refused (its person may no longer '
   'write) or failed (to be tried again, not at once). Nothing happens after the lease of that attempt.';
-revoke all on function app.find_mail_to_read, app.has_mail_to_read from authenticated;
+revoke all on function app.find_organizations_with_mail, app.has_mail_to_read, app.claim_organizations_mail
+  from authenticated;

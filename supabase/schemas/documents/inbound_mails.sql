@@ -6,10 +6,13 @@
 create table app.inbound_addresses (
   organization_id text collate "C" primary key references identity.organizations (id) on delete cascade,
   token text collate "C" not null unique constraint inbound_addresses_token_format check (token ~ '^[0-9a-f]{20}$'),
-  created_at timestamptz not null
+  created_at timestamptz not null,
+  last_read_at timestamptz
 );
 comment on table app.inbound_addresses is
   'Where an organization receives mail: in+<token>@<the domain of INBOUND_URL>. A new token ends the previous one.';
+comment on column app.inbound_addresses.last_read_at is
+  'When a mail of it was last claimed: organizations take turns. Null before the first.';
 alter table app.inbound_addresses enable row level security;
 grant select, insert, update, delete on app.inbound_addresses to service_role;
 

@@ -48,23 +48,29 @@ create or replace function app.place_mail(mail app.inbound_mails, at timestamptz
 language plpgsql stable set search_path = '' as $$
 declare
   most_waiting constant int := 50;
+  most_accepted constant int := 100;
   reader constant uuid := app.find_mail_reader(mail.organization_id, mail.sender, mail.is_proven, at);
-  is_full constant boolean := mail.size > app.room_for_mail(mail.organization_id, at);
+  refusal text;
 begin
+  mail.accepted_by := reader;
+  mail.state := case when reader is null then 'waiting' else 'accepted' end;
+  if mail.size > app.room_for_mail(mail.organization_id, at) then
+    refusal := 'document_quota';
+  elsif (case when reader is null then most_waiting else most_accepted end) <= (
+    select count(*) from app.inbound_mails as m where m.organization_id = mail.organization_id and m.state = mail.state
+  ) then
+    refusal := 'mail_quota';
+  end if;
   if exists (
     select from app.inbound_senders as s
     where s.organization_id = mail.organization_id and s.address = mail.sender and not s.is_accepted
-  ) or reader is null and (is_full or most_waiting <= (
-    select count(*) from app.inbound_mails as m where m.organization_id = mail.organization_id and m.state = 'waiting'
-  )) then
+  ) or reader is null and refusal is not null then
     -- Strangers cannot fill the list with what nobody kept.
     return null;
-  end if;
-  mail.accepted_by := reader;
-  mail.state := case when reader is null then 'waiting' when is_full then 'failed' else 'accepted' end;
-  if mail.state = 'failed' then
+  elsif refusal is not null then
+    mail.state := 'failed';
     mail.content := null;
-    mail.refusals := '{document_quota}';
+    mail.refusals := array[refusal];
   end if;
   return mail;
 end
@@ -96,6 +102,7 @@ declare
   address app.inbound_addresses;
   kept app.inbound_mails;
   kept_count int := 0;
+  postponed_count int := 0;
 begin
   for address in
     select * from app.inbound_addresses as a where a.token = any (tokens)
@@ -108,10 +115,13 @@ begin
       where m.organization_id = address.organization_id and m.provider_id = keep_inbound_mail.provider_id
     );
     if content is null then
-      continue when most_arrived <= (
+      if most_arrived <= (
         select count(*) from app.inbound_mails as m
         where m.organization_id = address.organization_id and m.state = 'arrived'
-      );
+      ) then
+        postponed_count := postponed_count + 1;
+        continue;
+      end if;
       insert into app.inbound_mails (organization_id, provider_id, state, leased_until, received_at)
       values (address.organization_id, provider_id, 'arrived', at, at);
     else
@@ -126,12 +136,13 @@ begin
     end if;
     kept_count := kept_count + 1;
   end loop;
-  return jsonb_build_object('kept', kept_count);
+  return jsonb_build_object('kept', kept_count, 'postponed', postponed_count);
 end
 $$;
 comment on function public.keep_inbound_mail is
   'Keeps a mail once for each organization that has one of the tokens, or without content a note that it is to be '
-  'fetched: {kept: for how many}. mail is as app.parse_mail takes it; content is base64.';
+  'fetched: {kept, postponed: for how many}, postponed where too much is to be fetched already. mail is as '
+  'app.parse_mail takes it; content is base64.';
 
 create or replace function public.fill_inbound_mail(mail_id text, attempt int, mail jsonb, content text, at timestamptz)
   returns void

@@ -2,7 +2,17 @@
 import { assertEquals } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
 import { asDatabase } from "../cron-reminders/harness.ts";
-import { type Inbox, openDoor, openInbox, posted, rawMail, SIGNED, type TestMail } from "./harness.ts";
+import {
+  inboundStore,
+  type Inbox,
+  NOW,
+  openDoor,
+  openInbox,
+  posted,
+  rawMail,
+  SIGNED,
+  type TestMail,
+} from "./harness.ts";
 
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
@@ -32,4 +42,46 @@ Deno.test("a sender accepted with proof still needs it after one unproven mail w
   await accept();
   await send(inbox, { from });
   assertEquals(await states(), Array(4).fill("accepted"));
+});
+
+Deno.test("at most a hundred mails of an organization wait to be read, and the list names the others", async () => {
+  const [full, other] = [await openInbox(database), await openInbox(database)];
+  for (let n = 0; n < 101; n++) await send(full, { from: full.email, tests: SIGNED });
+  const states = await database.query(
+    "select state, refusals, count(*)::int as mails from app.inbound_mails group by 1, 2 order by 1",
+  );
+  assertEquals(states, [
+    { state: "accepted", refusals: [], mails: 100 },
+    { state: "failed", refusals: ["mail_quota"], mails: 1 },
+  ]);
+  assertEquals(
+    await database.query("select from app.inbound_mails where state = 'failed' and content is not null"),
+    [],
+  );
+  await send(other, { from: other.email, tests: SIGNED });
+  assertEquals((await other.mails()).map(({ state }) => state), ["accepted"]);
+});
+
+Deno.test("organizations take turns, however much mail one of them has", async () => {
+  const [one, two, three] = [await openInbox(database), await openInbox(database), await openInbox(database)];
+  const store = inboundStore(database);
+  const after = (n: number) => new Date(Date.parse(NOW) + n * 1000);
+  for (const inbox of [one, one, one, one, two, two, three]) await send(inbox, { from: inbox.email, tests: SIGNED });
+  const turns: string[] = [];
+  for (let n = 0; n < 7; n++) turns.push((await store.claim({ at: after(n) }))!.organization_id);
+  assertEquals(await store.claim({ at: after(8) }), null);
+  const [a, b, c] = [one, two, three].map(({ books }) => books.organizationId);
+  assertEquals(turns.slice(0, 3).toSorted(), [a, b, c].toSorted());
+  assertEquals(turns.slice(3, 5).toSorted(), [a, b].toSorted());
+  assertEquals(turns.slice(5), [a, a]);
+});
+
+Deno.test("nothing is fetched while the organization's mail waits to be read", async () => {
+  const inbox = await openInbox(database);
+  const store = inboundStore(database);
+  const { token } = await inbox.page();
+  await store.keep({ tokens: [token], providerId: "resend:1", at: new Date("2026-11-01T00:00:00Z") });
+  await send(inbox, { from: inbox.email, tests: SIGNED });
+  const claimed = [await store.claim({ at: new Date(NOW) }), await store.claim({ at: new Date(NOW) })];
+  assertEquals(claimed.map((mail) => mail!.content === null), [false, true]);
 });

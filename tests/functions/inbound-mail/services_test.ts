@@ -22,11 +22,14 @@ const MAILGUN = `mailgun://:${SIGNING_KEY}@${DOMAIN}`;
 const seconds = (minutes = 0) => Math.floor(Date.parse(NOW) / 1000) + minutes * 60;
 
 /** `email.received` as Resend sends it. */
-function received(to: string, { id = crypto.randomUUID(), type = "email.received", minutes = 0, key = KEY } = {}) {
+function received(
+  to: string | string[],
+  { id = crypto.randomUUID(), type = "email.received", minutes = 0, key = KEY } = {},
+) {
   const body = JSON.stringify({
     type,
     created_at: NOW,
-    data: { email_id: id, to: [`Books <${to}>`], cc: [], bcc: [] },
+    data: { email_id: id, to: [to].flat().map((one) => `Books <${one}>`), cc: [], bcc: [] },
   });
   const timestamp = String(seconds(minutes));
   const signature = createHmac("sha256", key).update(`msg_1.${timestamp}.${body}`).digest("base64");
@@ -132,6 +135,30 @@ Deno.test("a mail that cannot be fetched for days is tried again, reported to mo
   for (; hours <= 135; hours += 0.5) await runJob({}, { status: 500, now: after(hours) });
   const [mail] = await inbox.mails();
   assertEquals([mail.state, mail.sender, mail.refusals], ["failed", "", ["not_fetched"]]);
+});
+
+Deno.test("Resend delivers a mail again if too much of the organization's mail is to be fetched", async () => {
+  const [full, other] = [await openInbox(database), await openInbox(database)];
+  const door = openDoor(asDatabase(database), RESEND);
+  await database.query(
+    `insert into app.inbound_mails (organization_id, provider_id, state, leased_until, received_at)
+     select $1, n, 'arrived', $2, $2 from generate_series(1, 500) as n`,
+    [full.books.organizationId, NOW],
+  );
+  const id = crypto.randomUUID();
+  const both = () => received([full.address, other.address], { id });
+  const kept = async () => {
+    const { status } = await door.request(both());
+    const rows = await database.query("select from app.inbound_mails where provider_id = $1", [`resend:${id}`]);
+    return [status, rows.length];
+  };
+  assertEquals((await door.request(received(full.address))).status, 503);
+  assertEquals((await door.request(received(other.address))).status, 200);
+  assertEquals(await kept(), [503, 1]);
+  assertEquals(await kept(), [503, 1]);
+  await database.query("delete from app.inbound_mails where provider_id = '1'");
+  assertEquals(await kept(), [200, 2]);
+  assertEquals(await kept(), [200, 2]);
 });
 
 Deno.test("an event with a wrong, old, early or missing signature is refused, and other events are acknowledged", async () => {

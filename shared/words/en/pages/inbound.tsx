@@ -66,6 +66,7 @@ export const inbound = {
     "invalid_argument.document_pdf_long": () => refused["invalid_argument.document_pdf_long"]({ most: 200 }),
     "invalid_argument.document_mail_complex": () => refused["invalid_argument.document_mail_complex"]({ most: 20 }),
     document_quota: () => attaching.document_quota().message,
+    mail_quota: () => "100 mails waited to be read, so this one was not kept. Forward it again later.",
     not_fetched: () => "The mail service did not hand it over for days. Forward it again, or upload the file.",
     gave_up: () => "Reading it failed several times. Upload the file instead.",
   } as Reasons,
