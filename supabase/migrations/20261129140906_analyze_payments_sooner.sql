@@ -74,7 +74,7 @@ CREATE TABLE "app"."events" ("organization_id" text COLLATE pg_catalog."C" NOT N
 
 ALTER TABLE "app"."events" ENABLE ROW LEVEL SECURITY;
 
-CREATE TABLE "app"."inbound_addresses" ("organization_id" text COLLATE pg_catalog."C" NOT NULL, "token" text COLLATE pg_catalog."C" NOT NULL, "created_at" timestamp with time zone NOT NULL, CONSTRAINT "inbound_addresses_pkey" PRIMARY KEY (organization_id), CONSTRAINT "inbound_addresses_token_format" CHECK ((token ~ '^[0-9a-f]{20}$'::text)), CONSTRAINT "inbound_addresses_token_key" UNIQUE (token));
+CREATE TABLE "app"."inbound_addresses" ("organization_id" text COLLATE pg_catalog."C" NOT NULL, "token" text COLLATE pg_catalog."C" NOT NULL, "created_at" timestamp with time zone NOT NULL, "last_read_at" timestamp with time zone, CONSTRAINT "inbound_addresses_pkey" PRIMARY KEY (organization_id), CONSTRAINT "inbound_addresses_token_format" CHECK ((token ~ '^[0-9a-f]{20}$'::text)), CONSTRAINT "inbound_addresses_token_key" UNIQUE (token));
 
 ALTER TABLE "app"."inbound_addresses" ENABLE ROW LEVEL SECURITY;
 
@@ -122,8 +122,9 @@ begin
     insert into app.inbound_senders as s (organization_id, address, is_accepted, is_proven, decided_by, decided_at)
     values (mail.organization_id, mail.sender, true, mail.is_proven, user_id, at)
     on conflict on constraint inbound_senders_pkey do update
-      set is_accepted = true, is_proven = excluded.is_proven, decided_by = excluded.decided_by,
-        decided_at = excluded.decided_at;
+      -- Accepting one unproven mail does not end the need for proof.
+      set is_accepted = true, is_proven = excluded.is_proven or s.is_accepted and s.is_proven,
+        decided_by = excluded.decided_by, decided_at = excluded.decided_at;
   end if;
   update app.inbound_mails as m
   set state = 'accepted', accepted_by = user_id, attempts = 0, leased_until = at
@@ -1521,6 +1522,48 @@ begin
       ) as k
     ) as chosen
   );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.claim_organizations_mail(organization_id text, at timestamp with time zone)
+ RETURNS app.inbound_mails
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  lease constant interval := '2 minutes';
+  -- The mail service may be down for days: fifteen attempts take five.
+  most_attempts constant jsonb := '{"accepted": 5, "arrived": 15}';
+  mail app.inbound_mails;
+begin
+  loop
+    select * into mail
+    from app.inbound_mails as m
+    where m.organization_id = claim_organizations_mail.organization_id and m.leased_until <= at
+      and m.state in ('arrived', 'accepted')
+    -- Nothing is fetched while mail waits to be read.
+    order by m.state, m.leased_until, m.id
+    limit 1
+    for no key update skip locked;
+    if not found then
+      return null;
+    end if;
+    if mail.attempts >= (most_attempts ->> mail.state)::int then
+      -- It may be what ends the process that reads it.
+      update app.inbound_mails as m set state = 'failed', content = null,
+        refusals = m.refusals || case mail.state when 'arrived' then 'not_fetched' else 'gave_up' end
+      where m.id = mail.id;
+    elsif mail.state = 'accepted' and not (
+      identity.member_may(mail.organization_id, mail.accepted_by, 'books:write')
+      and identity.is_active(mail.accepted_by, at)
+    ) then
+      update app.inbound_mails as m set state = 'waiting', accepted_by = null where m.id = mail.id;
+    else
+      update app.inbound_mails as m set attempts = m.attempts + 1, leased_until = at + lease where m.id = mail.id
+      returning * into mail;
+      return mail;
+    end if;
+  end loop;
 end
 $function$;
 
@@ -4414,21 +4457,6 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.find_mail_to_read(at timestamp with time zone)
- RETURNS SETOF text
- LANGUAGE plpgsql
- STABLE
- SET search_path TO ''
-AS $function$
-begin
-  return query
-    select m.id
-    from app.inbound_mails as m
-    where m.state in ('arrived', 'accepted') and m.leased_until <= at
-      and identity.organization_has_feature(m.organization_id, 'ai:connector', at);
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION app.find_member(context app.context, wanted text, field text)
  RETURNS uuid
  LANGUAGE plpgsql
@@ -4662,6 +4690,24 @@ begin
       offset 0
     ) as o
     where b.likeness > 0;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.find_organizations_with_mail(at timestamp with time zone)
+ RETURNS SETOF text
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return query
+    select a.organization_id
+    from app.inbound_addresses as a
+    where a.organization_id in (
+      select m.organization_id from app.inbound_mails as m
+      where m.state in ('arrived', 'accepted') and m.leased_until <= at
+    )
+    order by a.last_read_at nulls first, a.organization_id;
 end
 $function$;
 
@@ -5169,24 +5215,32 @@ begin
       'lowest', case when f.least < f.most then app.format_amount(f.least, f.currency) end,
       'highest', case when f.least < f.most then app.format_amount(f.most, f.currency) end,
       'frequency', f.frequency, 'every', f.every, 'charges', f.length, 'first_on', f.first_on, 'last_on', f.last_on,
-      'next_on', case f.frequency
-        when 'weekly' then f.last_on + 7 * f.every
-        when 'yearly' then (f.last_on + interval '1 year')::date
-        else (date_trunc('month', f.last_on) + make_interval(months => f.every))::date - 1
-          + least(f.day, extract(day from date_trunc('month', f.last_on)
-            + make_interval(months => f.every + 1, days => -1))::int)
-      end,
+      'next_on', case when n.next_on >= context.today then n.next_on end,
       'category', (select c.name from app.categories as c where c.id = f.category_id),
       'ids', array(select app.shown_id(i) from unnest(f.ids[:12]) as i)
     )
     from found as f
+    -- A charge of the 31st is booked in the next month when a weekend follows.
+    cross join lateral (
+      select date_trunc('month', f.last_on) + make_interval(months => f.every + case
+        when f.day - extract(day from f.last_on) > 15 then -1 when extract(day from f.last_on) - f.day > 15 then 1
+        else 0 end) as month
+    ) as m
+    cross join lateral (
+      select case f.frequency
+        when 'weekly' then f.last_on + 7 * f.every
+        when 'yearly' then (f.last_on + interval '1 year')::date
+        else m.month::date - 1 + least(f.day, extract(day from m.month + interval '1 month - 1 day')::int)
+      end as next_on
+    ) as n
     where not (f.stream = 0 and exists (
         select from found as o where o.key = f.key and o.currency = f.currency and o.stream > 0
     ))
       and not exists (
         select from bills as b
         where app.compare_names(b.words, f.words) >= 2
-            and (f.stream = 0 or b.amount_mode <> 'fixed' or app.same_amount(b.amount_minor, f.minor, 30))
+            and (f.stream = 0 or b.amount_mode <> 'fixed' or b.currency <> f.currency
+              or app.same_amount(b.amount_minor, f.minor, 30))
           or b.amount_minor = f.minor and b.currency = f.currency and b.frequency = f.frequency
             and b.every = f.every
       );
@@ -5336,33 +5390,42 @@ CREATE OR REPLACE FUNCTION app.find_stopped_charges(context app.context)
  SET search_path TO ''
 AS $function$
 declare
-  -- A charge may be booked some days late.
-  late_days constant int := 10;
+  -- A charge may be booked some days early or late.
+  days constant int := 10;
 begin
   return query
     select o.due_on, jsonb_build_object(
-      'bill_id', b.id, 'name', b.name, 'due_on', o.due_on, 'account', a.name, 'statements_to', a.through
+      'bill_id', b.id, 'name', b.name, 'due_on', o.due_on, 'account', a.name, 'statements_to', lines.through
     )
     from (
       select d.expense_id, min(d.due_on) as due_on from app.passed_occurrences(context) as d group by d.expense_id
     ) as o
     join app.expenses as b on b.id = o.expense_id
     cross join lateral (
-      select l.account_id
-      from app.payments as p
-      join app.statement_links as k on k.payment_id = p.id
-      join app.statement_lines as l on l.id = k.line_id
+      select p.id from app.payments as p
       where p.expense_id = b.id and p.deleted_at is null
-      order by p.paid_on desc limit 1
-    ) as last_line
+      order by p.paid_on desc, p.recorded_seq desc limit 1
+    ) as latest
+    join app.statement_links as k on k.payment_id = latest.id
+    join app.statement_lines as l on l.id = k.line_id
+    join app.accounts as a on a.id = l.account_id
     cross join lateral (
-      select c.name, greatest((c.balance ->> 'to')::date, (
-        select max(l.booked_on) from app.statement_lines as l where l.account_id = c.id
-      )) as through
-      from app.accounts as c
-      where c.id = last_line.account_id
-    ) as a
-    where a.through >= o.due_on + late_days;
+      select max(n.booked_on) as through,
+        bool_or(n.booked_on between o.due_on - days and o.due_on) and
+          bool_or(n.booked_on between o.due_on and o.due_on + days) as is_covered,
+        bool_or(n.booked_on between o.due_on - days and o.due_on + days and n.direction = 'out' and (
+          n.amount_minor = b.amount_minor or app.names_resemble(n.text, null, b.name, b.payee)
+        )) as is_charged
+      from app.statement_lines as n
+      where n.account_id = a.id and n.booked_on >= o.due_on - days
+    ) as lines
+    where identity.sees_everything() and lines.through >= o.due_on + days and lines.is_covered
+      and not coalesce(lines.is_charged, false)
+      and not exists (
+        select from app.payments as p
+        join app.expense_occurrences as x on x.id = p.occurrence_id
+        where x.expense_id = b.id and x.due_on = o.due_on and p.deleted_at is null
+      );
 end
 $function$;
 
@@ -5674,7 +5737,7 @@ CREATE OR REPLACE FUNCTION app.has_mail_to_read(at timestamp with time zone)
  RETURNS boolean
  LANGUAGE sql
  STABLE
-RETURN (EXISTS (SELECT FROM app.find_mail_to_read(has_mail_to_read.at) find_mail_to_read(find_mail_to_read)));
+RETURN (EXISTS (SELECT FROM app.find_organizations_with_mail(has_mail_to_read.at) o(id) WHERE identity.organization_has_feature(o.id, 'ai:connector'::text, has_mail_to_read.at)));
 
 CREATE OR REPLACE FUNCTION app.has_room_for(subscription_id text, grant_id text, at timestamp with time zone)
  RETURNS boolean
@@ -6091,13 +6154,23 @@ begin
     'from', file.first_day, 'to', file.last_day, 'change_id', current_setting('app.change_id', true)
   )
   from (
-    select min(r.item ->> 'date') as first_day, max(r.item ->> 'date') as last_day
+    select min(r.draft ->> 'paid_on') as first_day, max(r.draft ->> 'paid_on') as last_day
     from app.import_rows as r
     where r.import_id = batch.id
   ) as file
   where a.id = batch.account_id and said ? 'closing' and (a.balance is null or a.balance ->> 'to' <= file.last_day);
   if batch.account_id is not null and said ? 'closing_on' and abs(minor) <= 1000000000000000
-    and (said ->> 'closing_on')::date <= context.today + 1 then
+    and (said ->> 'closing_on')::date <= context.today + 1
+    -- An older file of the same day does not know its later lines.
+    and (not exists (
+      select from app.balances as b
+      where b.account_id = batch.account_id and b.true_on = (said ->> 'closing_on')::date and b.currency = home
+        and b.source = 'statement' and b.deleted_at is null
+    ) or exists (
+      select from app.statement_lines as l
+      where l.account_id = batch.account_id and l.booked_on = (said ->> 'closing_on')::date
+        and l.change_id = current_setting('app.change_id', true)
+    )) then
     perform app.write_balance(
       context, batch.account_id, (said ->> 'closing_on')::date, minor::bigint, home, 'statement'
     );
@@ -7326,9 +7399,9 @@ begin
     end if;
     if (drafts[i] ->> 'paid_on')::date <= last_closed then
       closed := closed || jsonb_build_object(
-        'index', i - 1, 'status', 'invalid', 'name', drafts[i] -> 'name', 'error', jsonb_build_object(
+        'index', drafts[i] -> 'place', 'status', 'invalid', 'name', drafts[i] -> 'name', 'error', jsonb_build_object(
           'code', 'month_closed', 'params', app.closed_month((drafts[i] ->> 'paid_on')::date),
-          'field', format('items[%s].date', i - 1)
+          'field', format('items[%s].date', drafts[i] ->> 'place')
         )
       );
     end if;
@@ -7340,7 +7413,7 @@ begin
     end if;
   end loop;
   if closed <> '[]' then
-    perform app.fail_items(closed, cardinality(drafts));
+    perform app.fail_items(closed, jsonb_array_length(arguments -> 'items'));
   end if;
 
   written := jsonb_path_query_array(to_jsonb(drafts), '$[*] ? (exists(@.id))');
@@ -8792,23 +8865,29 @@ CREATE OR REPLACE FUNCTION app.place_mail(mail app.inbound_mails, at timestamp w
 AS $function$
 declare
   most_waiting constant int := 50;
+  most_accepted constant int := 100;
   reader constant uuid := app.find_mail_reader(mail.organization_id, mail.sender, mail.is_proven, at);
-  is_full constant boolean := mail.size > app.room_for_mail(mail.organization_id, at);
+  refusal text;
 begin
+  mail.accepted_by := reader;
+  mail.state := case when reader is null then 'waiting' else 'accepted' end;
+  if mail.size > app.room_for_mail(mail.organization_id, at) then
+    refusal := 'document_quota';
+  elsif (case when reader is null then most_waiting else most_accepted end) <= (
+    select count(*) from app.inbound_mails as m where m.organization_id = mail.organization_id and m.state = mail.state
+  ) then
+    refusal := 'mail_quota';
+  end if;
   if exists (
     select from app.inbound_senders as s
     where s.organization_id = mail.organization_id and s.address = mail.sender and not s.is_accepted
-  ) or reader is null and (is_full or most_waiting <= (
-    select count(*) from app.inbound_mails as m where m.organization_id = mail.organization_id and m.state = 'waiting'
-  )) then
+  ) or reader is null and refusal is not null then
     -- Strangers cannot fill the list with what nobody kept.
     return null;
-  end if;
-  mail.accepted_by := reader;
-  mail.state := case when reader is null then 'waiting' when is_full then 'failed' else 'accepted' end;
-  if mail.state = 'failed' then
+  elsif refusal is not null then
+    mail.state := 'failed';
     mail.content := null;
-    mail.refusals := '{document_quota}';
+    mail.refusals := array[refusal];
   end if;
   return mail;
 end
@@ -11165,6 +11244,9 @@ begin
     and (p.amount_minor = gone.amount_minor or p.currency <> gone.currency);
   update app.payments as p set paid_by = gone.paid_by, sharing = gone.sharing
   where p.id = kept.id and p.sharing is null and gone.sharing is not null;
+  update app.documents as d set expense_id = kept.expense_id, occurrence_id = kept.occurrence_id
+  where d.expense_id = gone.expense_id and d.occurrence_id is not distinct from gone.occurrence_id
+    and d.deleted_at is null;
   update app.payments as p set merged_into = kept.id where p.merged_into = gone.id;
   update app.payments as p set merged_into = kept.id, deleted_at = app.instant() where p.id = gone.id;
   update app.expenses as e set deleted_at = app.instant() where e.id = gone.expense_id;
@@ -11970,7 +12052,7 @@ begin
       jsonb_build_object('count', count(*), 'names', (array_agg(f.finding ->> 'name' order by f.rank desc))[:5])
     )) end
     from app.find_recurring_charges(context, (
-      select min((r.item ->> 'date')::date) from app.import_rows as r where r.import_id = batch.id
+      select min((r.draft ->> 'paid_on')::date) from app.import_rows as r where r.import_id = batch.id
     )) as f
   );
 end
@@ -12505,15 +12587,17 @@ begin
   id := known.id;
   status := case when known.id is null then 'created' when known.amount_minor = minor then 'duplicate'
     else 'updated' end;
-  if status = 'created' then
+  if status = 'updated' then
+    -- A new row, so that the latest statement counts between several people, too.
+    update app.balances as b set deleted_at = app.instant() where b.id = known.id;
+  end if;
+  if status <> 'duplicate' then
     insert into app.balances as b (
       organization_id, account_id, true_on, amount_minor, currency, source, created_by
     ) values (
       context.organization_id, write_balance.account_id, write_balance.true_on, minor, write_balance.currency,
       write_balance.source, context.actor_id
     ) returning b.id into write_balance.id;
-  elsif status = 'updated' then
-    update app.balances as b set amount_minor = minor where b.id = known.id;
   end if;
 end
 $function$;
@@ -13726,38 +13810,26 @@ CREATE OR REPLACE FUNCTION public.claim_inbound_mail(at timestamp with time zone
  SET search_path TO ''
 AS $function$
 declare
-  lease constant interval := '2 minutes';
-  most_attempts constant int := 5;
+  organization text;
   mail app.inbound_mails;
 begin
-  loop
-    select * into mail
-    from app.inbound_mails as m
-    where m.id in (select app.find_mail_to_read(at)) and m.leased_until <= at and m.state in ('arrived', 'accepted')
-    order by m.leased_until, m.id
-    limit 1
-    for no key update skip locked;
-    if not found then
-      return null;
-    end if;
-    if mail.attempts >= most_attempts then
-      -- It may be what ends the process that reads it.
-      update app.inbound_mails as m set state = 'failed', content = null, refusals = m.refusals || '{gave_up}'::text[]
-      where m.id = mail.id;
-    elsif mail.state = 'accepted' and not (
-      identity.member_may(mail.organization_id, mail.accepted_by, 'books:write')
-      and identity.is_active(mail.accepted_by, at)
-    ) then
-      update app.inbound_mails as m set state = 'waiting', accepted_by = null where m.id = mail.id;
-    else
-      update app.inbound_mails as m set attempts = m.attempts + 1, leased_until = at + lease where m.id = mail.id;
-      return jsonb_build_object(
-        'id', mail.id, 'organization_id', mail.organization_id, 'provider_id', mail.provider_id,
-        'user_id', mail.accepted_by, 'subject', mail.subject, 'attempt', mail.attempts + 1,
-        'parts_done', mail.parts_done, 'content', translate(encode(mail.content, 'base64'), E'\n', '')
-      );
-    end if;
+  for organization in select app.find_organizations_with_mail(at) loop
+    continue when not identity.organization_has_feature(organization, 'ai:connector', at);
+    mail := app.claim_organizations_mail(organization, at);
+    continue when mail.id is null;
+    -- An organization that receives mail right now keeps its turn: waiting for it would hold up the others.
+    update app.inbound_addresses as a set last_read_at = at
+    where a.organization_id in (
+      select w.organization_id from app.inbound_addresses as w where w.organization_id = organization
+      for no key update skip locked
+    );
+    return jsonb_build_object(
+      'id', mail.id, 'organization_id', mail.organization_id, 'provider_id', mail.provider_id,
+      'user_id', mail.accepted_by, 'subject', mail.subject, 'attempt', mail.attempts,
+      'parts_done', mail.parts_done, 'content', translate(encode(mail.content, 'base64'), E'\n', '')
+    );
   end loop;
+  return null;
 end
 $function$;
 
@@ -14245,6 +14317,7 @@ declare
   address app.inbound_addresses;
   kept app.inbound_mails;
   kept_count int := 0;
+  postponed_count int := 0;
 begin
   for address in
     select * from app.inbound_addresses as a where a.token = any (tokens)
@@ -14257,10 +14330,13 @@ begin
       where m.organization_id = address.organization_id and m.provider_id = keep_inbound_mail.provider_id
     );
     if content is null then
-      continue when most_arrived <= (
+      if most_arrived <= (
         select count(*) from app.inbound_mails as m
         where m.organization_id = address.organization_id and m.state = 'arrived'
-      );
+      ) then
+        postponed_count := postponed_count + 1;
+        continue;
+      end if;
       insert into app.inbound_mails (organization_id, provider_id, state, leased_until, received_at)
       values (address.organization_id, provider_id, 'arrived', at, at);
     else
@@ -14275,7 +14351,7 @@ begin
     end if;
     kept_count := kept_count + 1;
   end loop;
-  return jsonb_build_object('kept', kept_count);
+  return jsonb_build_object('kept', kept_count, 'postponed', postponed_count);
 end
 $function$;
 
@@ -14842,10 +14918,12 @@ begin
       ) order by m.received_at desc, m.id), '[]')
       from (
         select w.* from app.inbound_mails as w
-        where w.organization_id = read_inbound.organization_id and w.sender <> ''
+        where w.organization_id = read_inbound.organization_id
           and (w.state = 'waiting' or w.id in (
             select n.id from app.inbound_mails as n
-            where n.organization_id = read_inbound.organization_id and n.state <> 'waiting' and n.sender <> ''
+            where n.organization_id = read_inbound.organization_id and n.state <> 'waiting'
+              -- Mail that was dropped has no sender, and neither has mail that could not be fetched.
+              and (n.sender <> '' or n.state = 'failed')
             order by n.received_at desc limit most_read
           ))
       ) as m
@@ -15411,6 +15489,8 @@ COMMENT ON COLUMN "app"."import_rows"."item" IS 'The row as read: an item of log
 
 COMMENT ON COLUMN "app"."import_rows"."match" IS 'The match in the books: {state: known | linked | transfer | likely | new, payment_ids?, bill_id?, due_on?, half_id?, candidates?, answer?}.';
 
+COMMENT ON COLUMN "app"."inbound_addresses"."last_read_at" IS 'When a mail of it was last claimed: organizations take turns. Null before the first.';
+
 COMMENT ON COLUMN "app"."inbound_mails"."documents" IS 'Ids of the documents that were kept from it.';
 
 COMMENT ON COLUMN "app"."inbound_mails"."is_proven" IS 'Whether the address in From is proven: DMARC passed, or SPF or DKIM for its own domain.';
@@ -15693,6 +15773,8 @@ COMMENT ON FUNCTION "app"."choose_import_categories"(app.context, app.import_bat
 
 COMMENT ON FUNCTION "app"."choose_parties"(app.context, jsonb) IS 'Returns the giver and the receiver: a missing one is the caller; if both are missing, it is the only pair with the caller.';
 
+COMMENT ON FUNCTION "app"."claim_organizations_mail"(text, timestamp with time zone) IS 'The next mail to read of an organization, leased for two minutes; null when none waits.';
+
 COMMENT ON FUNCTION "app"."claims_of"(oauth.grants, timestamp with time zone) IS 'Returns the claims that app.authenticate would return for a grant''s token; null if it would refuse.';
 
 COMMENT ON FUNCTION "app"."clean_tags"(jsonb, text) IS 'Returns tags as typed, each once regardless of case, in the order of their first mention.';
@@ -15929,8 +16011,6 @@ COMMENT ON FUNCTION "app"."find_likely_bill"(app.context, jsonb) IS 'Returns the
 
 COMMENT ON FUNCTION "app"."find_mail_reader"(text, text, boolean, timestamp with time zone) IS 'As whom a mail is read without asking: the member who sent it, or who accepted its sender, while they may write. Null when a person has to decide.';
 
-COMMENT ON FUNCTION "app"."find_mail_to_read"(timestamp with time zone) IS 'Mail that somebody stands for and nobody reads right now, of organizations that accept changes.';
-
 COMMENT ON FUNCTION "app"."find_member"(app.context, text, text) IS 'Returns the member with this address, or the only one whose address contains the text; null for null. Ends the tool with not_found and candidates.';
 
 COMMENT ON FUNCTION "app"."find_near_bills"(app.context, text[]) IS 'Returns suggestions when words find no bill: {bills, bill_count?}, those with the words in another status, else all bills. With bill_count, bills has only the first, active and new ones first.';
@@ -15938,6 +16018,8 @@ COMMENT ON FUNCTION "app"."find_near_bills"(app.context, text[]) IS 'Returns sug
 COMMENT ON FUNCTION "app"."find_near_matches"(app.expense_filter) IS 'Returns suggestions when a filter finds nothing: matches in other months, similar payees and categories, matches in other currencies, and the first day of the books after the period. Lists bills and categories when no name resembles the words; returns null when there are no words either.';
 
 COMMENT ON FUNCTION "app"."find_open_dates_for"(app.context, app.documents, text[]) IS 'Returns open dates of bills that a document may belong to. An amount matches if it is the expected one or, for a bill without a fixed one, at most 40 percent from the usual one.';
+
+COMMENT ON FUNCTION "app"."find_organizations_with_mail"(timestamp with time zone) IS 'Organizations with mail that somebody stands for and nobody reads right now, in the order of their turns.';
 
 COMMENT ON FUNCTION "app"."find_own_latest"(uuid) IS 'Returns the person''s latest change through a connection, even if its subject has been hidden from them since. Otherwise "undo that" would revert an earlier change.';
 
@@ -15973,7 +16055,7 @@ COMMENT ON FUNCTION "app"."find_split"(text) IS 'Returns the expense ids of all 
 
 COMMENT ON FUNCTION "app"."find_statement_date"(app.expenses, app.provider_statements, date) IS 'Returns the date of a bill in a month for a statement: the date of the earlier statement, else the first open one; null when the bill is not due then, or has no amounts to fetch.';
 
-COMMENT ON FUNCTION "app"."find_stopped_charges"(app.context) IS 'Bills whose earlier charges are in an account''s statements, and whose open date is missing there.';
+COMMENT ON FUNCTION "app"."find_stopped_charges"(app.context) IS 'Bills whose latest payment is in an account''s statements, and whose open date has neither a payment nor a similar line there, although the statements cover it. Nothing for people who do not see every line.';
 
 COMMENT ON FUNCTION "app"."find_sums"(app.sum_item[], app.sum_item[]) IS 'Returns the wholes that are the sum of two to four parts. The parts share a day within five days of the whole, and their names agree with it.';
 
@@ -16025,7 +16107,7 @@ COMMENT ON FUNCTION "app"."has_date_document"(text, date) IS 'Whether a document
 
 COMMENT ON FUNCTION "app"."has_items"(text) IS 'Whether a change wrote anything, including rows hidden from the person.';
 
-COMMENT ON FUNCTION "app"."has_mail_to_read"(timestamp with time zone) IS 'Whether there is mail to read.';
+COMMENT ON FUNCTION "app"."has_mail_to_read"(timestamp with time zone) IS 'Whether there is mail to read, of organizations that accept changes.';
 
 COMMENT ON FUNCTION "app"."has_room_for"(text, text, timestamp with time zone) IS 'Whether a grant may have this subscription in addition to its others.';
 
@@ -16799,7 +16881,7 @@ COMMENT ON FUNCTION "public"."choose_mails"(uuid, text, text, timestamp with tim
 
 COMMENT ON FUNCTION "public"."claim_event"(timestamp with time zone) IS 'The next event to send, leased for a minute: {subscription_id, url, secret, event: app.describe_event}; null when none waits. An event that its person may not see at this instant is skipped permanently.';
 
-COMMENT ON FUNCTION "public"."claim_inbound_mail"(timestamp with time zone) IS 'The next mail to read, leased for two minutes: {id, organization_id, provider_id, user_id, subject, attempt, parts_done, content}; content is null when it is to be fetched. Null when none waits. Mail of a person who may no longer write waits for another, and mail that was tried five times fails.';
+COMMENT ON FUNCTION "public"."claim_inbound_mail"(timestamp with time zone) IS 'The next mail to read, leased for two minutes: {id, organization_id, provider_id, user_id, subject, attempt, parts_done, content}; content is null when it is to be fetched. Null when none waits. Organizations take turns. Mail of a person who may no longer write waits for another. Mail fails after five attempts to read it or fifteen to fetch it.';
 
 COMMENT ON FUNCTION "public"."claim_provider_link"(date, boolean, timestamp with time zone, timestamp with time zone) IS 'Leases the least recently queried link, before an instant, among links that lack the month''s statement or one of their backlog, or whose statement lost its date (again: also links that have it): {link_id, provider_key, lease_token, periods: months to query in this order, envelope}; null without one. Only links that satisfy jobs.may_fetch.';
 
@@ -16849,7 +16931,7 @@ COMMENT ON FUNCTION "public"."invite_member"(uuid, text, text, text, text, times
 
 COMMENT ON FUNCTION "public"."keep_event_subscription"(text, text, text, text, jsonb, jsonb, timestamp with time zone, timestamp with time zone) IS 'Subscribes an app to an event, or renews: {outcome: ok | stopped | too_many, place, truncated}, or a refusal of app.authenticate.';
 
-COMMENT ON FUNCTION "public"."keep_inbound_mail"(text[], text, jsonb, text, timestamp with time zone) IS 'Keeps a mail once for each organization that has one of the tokens, or without content a note that it is to be fetched: {kept: for how many}. mail is as app.parse_mail takes it; content is base64.';
+COMMENT ON FUNCTION "public"."keep_inbound_mail"(text[], text, jsonb, text, timestamp with time zone) IS 'Keeps a mail once for each organization that has one of the tokens, or without content a note that it is to be fetched: {kept, postponed: for how many}, postponed where too much is to be fetched already. mail is as app.parse_mail takes it; content is base64.';
 
 COMMENT ON FUNCTION "public"."keep_organization"(uuid, text, timestamp with time zone) IS 'Cancels the deletion of an organization: {"outcome":"kept","name","members"}, or outcome already, too_late or forbidden.';
 
@@ -17123,6 +17205,10 @@ REVOKE ALL ON FUNCTION "app"."check_pause"(app.context, app.expenses, date) FROM
 
 GRANT EXECUTE ON FUNCTION "app"."check_pause"(app.context, app.expenses, date) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."claim_organizations_mail"(text, timestamp with time zone) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."claim_organizations_mail"(text, timestamp with time zone) TO "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."claims_of"(oauth.grants, timestamp with time zone) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."claims_of"(oauth.grants, timestamp with time zone) TO "postgres", "service_role";
@@ -17223,13 +17309,13 @@ REVOKE ALL ON FUNCTION "app"."find_mail_reader"(text, text, boolean, timestamp w
 
 GRANT EXECUTE ON FUNCTION "app"."find_mail_reader"(text, text, boolean, timestamp with time zone) TO "postgres", "service_role";
 
-REVOKE ALL ON FUNCTION "app"."find_mail_to_read"(timestamp with time zone) FROM PUBLIC;
-
-GRANT EXECUTE ON FUNCTION "app"."find_mail_to_read"(timestamp with time zone) TO "postgres", "service_role";
-
 REVOKE ALL ON FUNCTION "app"."find_open_dates_for"(app.context, app.documents, text[]) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."find_open_dates_for"(app.context, app.documents, text[]) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."find_organizations_with_mail"(timestamp with time zone) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."find_organizations_with_mail"(timestamp with time zone) TO "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."find_paid_by"(app.context, uuid, date, date) FROM PUBLIC;
 
@@ -17670,6 +17756,8 @@ REVOKE ALL ON FUNCTION "app"."accept_mail"(uuid, app.inbound_mails, timestamp wi
 
 REVOKE ALL ON FUNCTION "app"."block_mail"(uuid, app.inbound_mails, timestamp with time zone) FROM "authenticated";
 
+REVOKE ALL ON FUNCTION "app"."claim_organizations_mail"(text, timestamp with time zone) FROM "authenticated";
+
 REVOKE ALL ON FUNCTION "app"."claims_of"(oauth.grants, timestamp with time zone) FROM "authenticated";
 
 REVOKE ALL ON FUNCTION "app"."describe_event"(app.events, jsonb) FROM "authenticated";
@@ -17690,7 +17778,7 @@ REVOKE ALL ON FUNCTION "app"."events_before"(timestamp with time zone) FROM "aut
 
 REVOKE ALL ON FUNCTION "app"."find_mail_reader"(text, text, boolean, timestamp with time zone) FROM "authenticated";
 
-REVOKE ALL ON FUNCTION "app"."find_mail_to_read"(timestamp with time zone) FROM "authenticated";
+REVOKE ALL ON FUNCTION "app"."find_organizations_with_mail"(timestamp with time zone) FROM "authenticated";
 
 REVOKE ALL ON FUNCTION "app"."find_waiting_subscriptions"(timestamp with time zone) FROM "authenticated";
 
