@@ -2,7 +2,7 @@
  * Checks a file's lines against its balances: the opening balance plus all lines is the closing balance. Left-out lines
  * count too, but lines that were never booked do not.
  */
-import { type DateOrder, readDate, toIsoDate } from "./date_text.ts";
+import { DATE_ORDERS, type DateOrder, readDate, toIsoDate } from "./date_text.ts";
 import { type DecimalSign, isCode, readMoney } from "./money_text.ts";
 import type { Settled, SettledLine } from "./settle_lines.ts";
 import type { Kind, Statement } from "./statement.ts";
@@ -96,7 +96,7 @@ function findInHeaders({ balances = [], conventions }: Statement, settled: Settl
     const closing_on = gap
       ? undefined
       : texts.closing_on
-      ? readDay(texts.closing_on, settled.conventions.dates)
+      ? readDay(texts.closing_on, DATE_ORDERS[settled.conventions.date_format])
       : gap === 0n
       ? lastDay(lines)
       : undefined;
@@ -141,11 +141,10 @@ const lastDay = (lines: SettledLine[]): string | undefined =>
  * @param text contains one date, perhaps with a time: 20261130, 2026-11-30T12:00, "Kontostand vom 30.11.2026"
  * @param order of the file's other dates
  */
-function readDay(text: string, order: DateOrder | undefined): string | undefined {
+function readDay(text: string, order: DateOrder): string | undefined {
   const found = /(?<!\d)(?:\d{8}(?!\d{7})|\d{1,4}([./-])\d{1,2}\1\d{2,4})/.exec(text)?.[0] ?? "";
   const day = readDate(found.replace(/^(\d{8})\d+$/, "$1"));
-  const known = day && (day.order ?? order);
-  return day && known && toIsoDate(day, known);
+  return day && toIsoDate(day, day.order ?? order);
 }
 
 /**

@@ -57,10 +57,10 @@ export interface SettledLine {
 export interface Settled {
   lines: SettledLine[];
   questions: Question[];
-  conventions: { date_format: string; decimal: "." | ","; negative_is_expense: boolean };
+  conventions: { date_format: keyof typeof DATE_ORDERS; decimal: "." | ","; negative_is_expense: boolean };
 }
 
-const FORMATS: Record<DateOrder, string> = { YMD: "YYYY-MM-DD", DMY: "DD/MM/YYYY", MDY: "MM/DD/YYYY" };
+const FORMATS = { YMD: "YYYY-MM-DD", DMY: "DD/MM/YYYY", MDY: "MM/DD/YYYY" } as const;
 /** Lines that the account never booked. */
 const NOT_BOOKED: ReadonlySet<Kind | undefined> = new Set(["pending", "reverted", "declined"]);
 
