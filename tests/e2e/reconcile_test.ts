@@ -83,7 +83,15 @@ Deno.test("books and statement both total 54.90; the 20-dollar bill matches the 
     books_only_count: 0,
     linked_count: 5,
     without_document_count: 5,
-    balance: { from: "2026-10-02", to: "2026-10-05", opening: "1000.00", closing: "927.16", proven: true },
+    balance: {
+      from: "2026-10-02",
+      to: "2026-10-05",
+      opening: "1000.00",
+      closing: "927.16",
+      closing_on: "2026-10-05",
+      proven: true,
+    },
+    balances: [{ on: "2026-10-05", amount: "927.16", currency: "EUR", source: "statement" }],
     totals: { bank: { EUR: "72.84" }, books: { EUR: "72.84" }, difference: { EUR: "0.00" } },
   });
   // The file again, and one that overlaps.
