@@ -320,7 +320,7 @@ Deno.test("the project has the settings: secrets, site, mail server, templates, 
   assertEquals(auth.hook_custom_access_token_uri, "pg-functions://postgres/identity/refuse_passwords");
   assertMatch(String(auth.mailer_templates_magic_link_content), /token_hash/);
   assertEquals(rest.db_schema, "public");
-  assertEquals(api.live.size, 6);
+  assertEquals(api.live.size, 7);
   const [{ count }] = await database.query<{ count: number }>("select count(*)::int as count from auth.users") as [
     { count: number },
   ];

@@ -131,7 +131,7 @@ DATABASE_URL=${url}?sslmode=disable\n`,
     const deployed = await folder.run(command);
     assertEquals(deployed.code, 0, deployed.output);
     assertMatch(deployed.output, /8\. Front door[^]*Deployed\./);
-    assertEquals(api.live.size, 6);
+    assertEquals(api.live.size, 7);
     const again = await folder.run(command);
     assertEquals(again.code, 0, again.output);
     assertStringIncludes(again.output, "Everything was as it should be: nothing was changed.");
