@@ -64,7 +64,7 @@ begin
       from steps as s
       window latest as (partition by s.key, s.currency, s.stream order by s.paid_on desc, s.recorded_seq desc)
     ), runs as materialized (
-      -- The first charge of a run has another gap before it, or none.
+      -- The first charge of a run has a different gap before it, or none.
       select p.*, split_part(p.last_rhythm, '/', 1) as frequency, split_part(p.last_rhythm, '/', 2)::int as every,
         count(*) over stream as count,
         min(p.place) filter (where p.rhythm is distinct from p.last_rhythm) over stream as length

@@ -41,7 +41,7 @@ begin
 end
 $$;
 comment on function app.list_own_subjects is
-  'Returns the ids of the balances that a change concerns, each of which is visible or not by itself.';
+  'Returns the ids of a change''s balances, which have policies of their own.';
 
 create or replace function app.sees_change(change app.change_sets) returns boolean
 language plpgsql stable set search_path = '' as $$

@@ -62,7 +62,7 @@ comment on function public.read_inbound is
 create or replace function app.accept_mail(user_id uuid, mail app.inbound_mails, at timestamptz) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- An address in From that is a member's stays theirs to prove: only this mail is accepted.
+  -- A member still has to prove their own address: only this mail is accepted.
   if not app.is_members_address(mail.organization_id, mail.sender) and mail.sender <> '' then
     insert into app.inbound_senders as s (organization_id, address, is_accepted, is_proven, decided_by, decided_at)
     values (mail.organization_id, mail.sender, true, mail.is_proven, user_id, at)
@@ -80,7 +80,7 @@ begin
 end
 $$;
 comment on function app.accept_mail is
-  'Has a waiting mail read as a person, with the others of its sender that wait, and remembers the sender.';
+  'Accepts a waiting mail and the sender''s other waiting mail, to be read as this person, and remembers the sender.';
 
 create or replace function app.block_mail(user_id uuid, mail app.inbound_mails, at timestamptz) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -93,7 +93,7 @@ begin
     on conflict on constraint inbound_senders_pkey do update
       set is_accepted = false, is_proven = false, decided_by = excluded.decided_by, decided_at = excluded.decided_at;
   end if;
-  -- The rows stay for a second delivery, without what the mail says.
+  -- The rows stay to recognize a second delivery, without the mail's content.
   update app.inbound_mails as m
   set state = 'read', content = null, sender = '', subject = '', verdicts = '{}'
   where m.organization_id = mail.organization_id and m.state = 'waiting'
@@ -101,8 +101,8 @@ begin
 end
 $$;
 comment on function app.block_mail is
-  'Drops a waiting mail, with the others of its sender that wait, and blocks the sender. A member cannot be blocked: '
-  'only the mail is dropped.';
+  'Drops a waiting mail and the sender''s other waiting mail, and blocks the sender. A member cannot be blocked; only '
+  'the mail is dropped.';
 
 create or replace function public.change_inbound(user_id uuid, organization_id text, action text, target text,
   at timestamptz) returns jsonb
@@ -143,7 +143,7 @@ begin
 end
 $$;
 comment on function public.change_inbound is
-  'Changes where and from whom mail is received, for people who may change settings: action rotate, accept or block '
-  '(target: a waiting mail) or forget (target: a sender). {outcome: changed | gone | unknown}, gone when the mail '
-  'waits no longer.';
+  'Changes an organization''s mail address and senders, for people who may change settings. action: rotate, accept or '
+  'block (target: a waiting mail), or forget (target: a sender). Returns {outcome: changed | gone | unknown}; gone '
+  'means that the mail no longer waits.';
 revoke all on function app.is_members_address, app.accept_mail, app.block_mail from authenticated;

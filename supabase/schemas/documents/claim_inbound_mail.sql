@@ -12,7 +12,7 @@ begin
 end
 $$;
 comment on function app.find_organizations_with_mail is
-  'Organizations with mail that somebody stands for and nobody reads right now, in the order of their turns.';
+  'Organizations with accepted or unfetched mail that no run is reading, in the order of their turns.';
 
 create or replace function app.has_mail_to_read(at timestamptz) returns boolean
 language sql stable
@@ -20,7 +20,7 @@ language sql stable
     select from app.find_organizations_with_mail(at) as o (id)
     where identity.organization_has_feature(o.id, 'ai:connector', at)
   );
-comment on function app.has_mail_to_read is 'Whether there is mail to read, of organizations that accept changes.';
+comment on function app.has_mail_to_read is 'Whether an organization that accepts changes has mail to read.';
 
 create or replace function app.claim_organizations_mail(organization_id text, at timestamptz) returns app.inbound_mails
 language plpgsql volatile set search_path = '' as $$
@@ -43,7 +43,7 @@ begin
       return null;
     end if;
     if mail.attempts >= (most_attempts ->> mail.state)::int then
-      -- It may be what ends the process that reads it.
+      -- This mail may be the one that ends the process.
       update app.inbound_mails as m set state = 'failed', content = null,
         refusals = m.refusals || case mail.state when 'arrived' then 'not_fetched' else 'gave_up' end
       where m.id = mail.id;
@@ -61,7 +61,7 @@ begin
 end
 $$;
 comment on function app.claim_organizations_mail is
-  'The next mail to read of an organization, leased for two minutes; null when none waits.';
+  'Returns an organization''s next mail to read, leased for two minutes; null when none waits.';
 
 create or replace function public.claim_inbound_mail(at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -112,7 +112,7 @@ begin
 end
 $$;
 comment on function public.settle_inbound_mail is
-  'Notes what a run did with a claimed mail: read (all of it), more (is left), refused (its person may no longer '
-  'write) or failed (to be tried again, not at once). Nothing happens after the lease of that attempt.';
+  'Records the outcome of a claimed mail: read, more (attachments are left), refused (the person may no longer write) '
+  'or failed (a later run retries it). An attempt whose lease expired changes nothing.';
 revoke all on function app.find_organizations_with_mail, app.has_mail_to_read, app.claim_organizations_mail
   from authenticated;

@@ -24,8 +24,8 @@ begin
 end
 $$;
 comment on function app.find_mail_reader is
-  'As whom a mail is read without asking: the member who sent it, or who accepted its sender, while they may write. '
-  'Null when a person has to decide.';
+  'Returns the member with whose rights a mail is read: its sender, or the one who accepted its sender, if they may '
+  'write. Null when a person has to decide.';
 
 create or replace function app.room_for_mail(organization_id text, at timestamptz) returns bigint
 language plpgsql stable set search_path = '' as $$
@@ -42,7 +42,7 @@ begin
 end
 $$;
 comment on function app.room_for_mail is
-  'How many bytes of mail an organization may still receive: the room that its documents leave.';
+  'Returns the bytes of mail that an organization may still receive beside its documents.';
 
 create or replace function app.place_mail(mail app.inbound_mails, at timestamptz) returns app.inbound_mails
 language plpgsql stable set search_path = '' as $$
@@ -65,7 +65,7 @@ begin
     select from app.inbound_senders as s
     where s.organization_id = mail.organization_id and s.address = mail.sender and not s.is_accepted
   ) or reader is null and refusal is not null then
-    -- Strangers cannot fill the list with what nobody kept.
+    -- Strangers must not fill the list or the storage.
     return null;
   elsif refusal is not null then
     mail.state := 'failed';
@@ -76,7 +76,7 @@ begin
 end
 $$;
 comment on function app.place_mail is
-  'Decides what becomes of a mail that arrived with its content; null when it is not to be kept.';
+  'Returns an arrived mail with its state and reader; null to drop it.';
 
 create or replace function app.parse_mail(mail jsonb, content text) returns app.inbound_mails
 language plpgsql immutable set search_path = '' as $$
@@ -92,7 +92,8 @@ begin
   return parsed;
 end
 $$;
-comment on function app.parse_mail is 'A mail as the service sends it: {sender, subject, verdicts, is_proven}.';
+comment on function app.parse_mail is
+  'Returns a mail from {sender, subject, verdicts, is_proven} and its base64 content.';
 
 create or replace function public.keep_inbound_mail(tokens text[], provider_id text, mail jsonb, content text,
   at timestamptz) returns jsonb
@@ -140,9 +141,9 @@ begin
 end
 $$;
 comment on function public.keep_inbound_mail is
-  'Keeps a mail once for each organization that has one of the tokens, or without content a note that it is to be '
-  'fetched: {kept, postponed: for how many}, postponed where too much is to be fetched already. mail is as '
-  'app.parse_mail takes it; content is base64.';
+  'Stores a mail once for each organization with one of the tokens; without content, a job fetches it. Returns '
+  '{kept, postponed}, the numbers of organizations; postponed ones have too much mail to fetch. mail and content are '
+  'those of app.parse_mail.';
 
 create or replace function public.fill_inbound_mail(mail_id text, attempt int, mail jsonb, content text, at timestamptz)
   returns void
@@ -171,6 +172,6 @@ begin
 end
 $$;
 comment on function public.fill_inbound_mail is
-  'Adds what was fetched to a mail that only arrived. One that is not to be kept counts as read, without anything of '
-  'it. Nothing happens after the lease of that attempt.';
+  'Stores a fetched mail''s content. A dropped mail counts as read, without its content. An attempt whose lease '
+  'expired changes nothing.';
 revoke all on function app.find_mail_reader, app.room_for_mail, app.place_mail, app.parse_mail from authenticated;

@@ -1,4 +1,4 @@
--- Balances: what an account had at the end of a day. They are stated as of that day and never extrapolated.
+-- Balances of accounts at the end of a day, stated as of that day and never extrapolated.
 
 create or replace function app.write_balance(context app.context, account_id text, true_on date, minor bigint,
   currency text, source text, out id text, out status text)
@@ -14,7 +14,7 @@ begin
   status := case when known.id is null then 'created' when known.amount_minor = minor then 'duplicate'
     else 'updated' end;
   if status = 'updated' then
-    -- A new row, so that the latest statement counts between several people, too.
+    -- A new row: among several people, the latest one counts.
     update app.balances as b set deleted_at = app.instant() where b.id = known.id;
   end if;
   if status <> 'duplicate' then
@@ -54,7 +54,7 @@ begin
   where a.id = batch.account_id and said ? 'closing' and (a.balance is null or a.balance ->> 'to' <= file.last_day);
   if batch.account_id is not null and said ? 'closing_on' and abs(minor) <= 1000000000000000
     and (said ->> 'closing_on')::date <= context.today + 1
-    -- An older file of the same day does not know its later lines.
+    -- An older file of the same day lacks the day's later lines.
     and (not exists (
       select from app.balances as b
       where b.account_id = batch.account_id and b.true_on = (said ->> 'closing_on')::date and b.currency = home
@@ -79,7 +79,7 @@ language plpgsql stable set search_path = '' as $$
 begin
   return query
     with stated as (
-      -- A statement knows better than a person.
+      -- A statement takes precedence over a person.
       select distinct on (b.currency, b.true_on) b.currency, b.true_on, b.amount_minor, b.source, b.updated_at
       from app.balances as b
       where b.account_id = read_balances.account_id and b.deleted_at is null
@@ -210,7 +210,7 @@ begin
 end
 $$;
 comment on function app.log_balance is
-  'Stores a balance that a person says, of an account that is created if missing: {result, warnings}.';
+  'Stores a balance stated by a person, and creates a missing account. Returns {result, warnings}.';
 
 create or replace function app.log_balances(context app.context, items jsonb, is_preview boolean) returns jsonb
 language plpgsql volatile set search_path = '' as $$

@@ -117,7 +117,7 @@ CREATE OR REPLACE FUNCTION app.accept_mail(user_id uuid, mail app.inbound_mails,
  SET search_path TO ''
 AS $function$
 begin
-  -- An address in From that is a member's stays theirs to prove: only this mail is accepted.
+  -- A member still has to prove their own address: only this mail is accepted.
   if not app.is_members_address(mail.organization_id, mail.sender) and mail.sender <> '' then
     insert into app.inbound_senders as s (organization_id, address, is_accepted, is_proven, decided_by, decided_at)
     values (mail.organization_id, mail.sender, true, mail.is_proven, user_id, at)
@@ -624,7 +624,7 @@ begin
     on conflict on constraint inbound_senders_pkey do update
       set is_accepted = false, is_proven = false, decided_by = excluded.decided_by, decided_at = excluded.decided_at;
   end if;
-  -- The rows stay for a second delivery, without what the mail says.
+  -- The rows stay to recognize a second delivery, without the mail's content.
   update app.inbound_mails as m
   set state = 'read', content = null, sender = '', subject = '', verdicts = '{}'
   where m.organization_id = mail.organization_id and m.state = 'waiting'
@@ -1549,7 +1549,7 @@ begin
       return null;
     end if;
     if mail.attempts >= (most_attempts ->> mail.state)::int then
-      -- It may be what ends the process that reads it.
+      -- This mail may be the one that ends the process.
       update app.inbound_mails as m set state = 'failed', content = null,
         refusals = m.refusals || case mail.state when 'arrived' then 'not_fetched' else 'gave_up' end
       where m.id = mail.id;
@@ -5180,7 +5180,7 @@ begin
       from steps as s
       window latest as (partition by s.key, s.currency, s.stream order by s.paid_on desc, s.recorded_seq desc)
     ), runs as materialized (
-      -- The first charge of a run has another gap before it, or none.
+      -- The first charge of a run has a different gap before it, or none.
       select p.*, split_part(p.last_rhythm, '/', 1) as frequency, split_part(p.last_rhythm, '/', 2)::int as every,
         count(*) over stream as count,
         min(p.place) filter (where p.rhythm is distinct from p.last_rhythm) over stream as length
@@ -6161,7 +6161,7 @@ begin
   where a.id = batch.account_id and said ? 'closing' and (a.balance is null or a.balance ->> 'to' <= file.last_day);
   if batch.account_id is not null and said ? 'closing_on' and abs(minor) <= 1000000000000000
     and (said ->> 'closing_on')::date <= context.today + 1
-    -- An older file of the same day does not know its later lines.
+    -- An older file of the same day lacks the day's later lines.
     and (not exists (
       select from app.balances as b
       where b.account_id = batch.account_id and b.true_on = (said ->> 'closing_on')::date and b.currency = home
@@ -8882,7 +8882,7 @@ begin
     select from app.inbound_senders as s
     where s.organization_id = mail.organization_id and s.address = mail.sender and not s.is_accepted
   ) or reader is null and refusal is not null then
-    -- Strangers cannot fill the list with what nobody kept.
+    -- Strangers must not fill the list or the storage.
     return null;
   elsif refusal is not null then
     mail.state := 'failed';
@@ -9252,7 +9252,7 @@ AS $function$
 begin
   return query
     with stated as (
-      -- A statement knows better than a person.
+      -- A statement takes precedence over a person.
       select distinct on (b.currency, b.true_on) b.currency, b.true_on, b.amount_minor, b.source, b.updated_at
       from app.balances as b
       where b.account_id = read_balances.account_id and b.deleted_at is null
@@ -12588,7 +12588,7 @@ begin
   status := case when known.id is null then 'created' when known.amount_minor = minor then 'duplicate'
     else 'updated' end;
   if status = 'updated' then
-    -- A new row, so that the latest statement counts between several people, too.
+    -- A new row: among several people, the latest one counts.
     update app.balances as b set deleted_at = app.instant() where b.id = known.id;
   end if;
   if status <> 'duplicate' then
@@ -15489,27 +15489,27 @@ COMMENT ON COLUMN "app"."import_rows"."item" IS 'The row as read: an item of log
 
 COMMENT ON COLUMN "app"."import_rows"."match" IS 'The match in the books: {state: known | linked | transfer | likely | new, payment_ids?, bill_id?, due_on?, half_id?, candidates?, answer?}.';
 
-COMMENT ON COLUMN "app"."inbound_addresses"."last_read_at" IS 'When a mail of it was last claimed: organizations take turns. Null before the first.';
+COMMENT ON COLUMN "app"."inbound_addresses"."last_read_at" IS 'When a run last claimed this organization''s mail, because organizations take turns; null before the first.';
 
-COMMENT ON COLUMN "app"."inbound_mails"."documents" IS 'Ids of the documents that were kept from it.';
+COMMENT ON COLUMN "app"."inbound_mails"."documents" IS 'Ids of the documents stored from this mail.';
 
 COMMENT ON COLUMN "app"."inbound_mails"."is_proven" IS 'Whether the address in From is proven: DMARC passed, or SPF or DKIM for its own domain.';
 
-COMMENT ON COLUMN "app"."inbound_mails"."parts_done" IS 'How many of its attachments were read: a run reads few.';
+COMMENT ON COLUMN "app"."inbound_mails"."parts_done" IS 'The number of attachments read so far.';
 
-COMMENT ON COLUMN "app"."inbound_mails"."provider_id" IS 'What the mail service calls it, or the hash of its content.';
+COMMENT ON COLUMN "app"."inbound_mails"."provider_id" IS 'The mail service''s id, or the hash of the content.';
 
-COMMENT ON COLUMN "app"."inbound_mails"."refusals" IS 'Codes of what could not be kept.';
+COMMENT ON COLUMN "app"."inbound_mails"."refusals" IS 'Codes of the attachments that were not stored.';
 
 COMMENT ON COLUMN "app"."inbound_mails"."state" IS 'arrived: its content is still with the mail service; waiting: a person decides; accepted: to be read; read; failed.';
 
-COMMENT ON COLUMN "app"."inbound_mails"."verdicts" IS 'What the mail service found: {spf?, dkim?, dmarc?}, each pass, fail or another word.';
+COMMENT ON COLUMN "app"."inbound_mails"."verdicts" IS 'The mail service''s checks: {spf?, dkim?, dmarc?}, each pass, fail or another word.';
 
 COMMENT ON COLUMN "app"."inbound_senders"."address" IS 'In lower case.';
 
 COMMENT ON COLUMN "app"."inbound_senders"."decided_by" IS 'The member as whom accepted mail is read.';
 
-COMMENT ON COLUMN "app"."inbound_senders"."is_proven" IS 'Whether the mail that was accepted proved its sender: then unproven mail in that name waits.';
+COMMENT ON COLUMN "app"."inbound_senders"."is_proven" IS 'Whether the accepted mail proved its sender; later mail from this address then needs proof, too.';
 
 COMMENT ON COLUMN "app"."payments"."base_minor" IS 'Derived, like all base_ and fx_ columns: the value in the organization''s base currency, used in every answer and total. Null without a rate, never converted 1:1.';
 
@@ -15677,7 +15677,7 @@ COMMENT ON COLUMN "oauth"."used_codes"."code_expires_at" IS 'After that, the sig
 
 COMMENT ON COLUMN "oauth"."used_codes"."grant_id" IS 'The grant of the first redemption; a replay ends it.';
 
-COMMENT ON FUNCTION "app"."accept_mail"(uuid, app.inbound_mails, timestamp with time zone) IS 'Has a waiting mail read as a person, with the others of its sender that wait, and remembers the sender.';
+COMMENT ON FUNCTION "app"."accept_mail"(uuid, app.inbound_mails, timestamp with time zone) IS 'Accepts a waiting mail and the sender''s other waiting mail, to be read as this person, and remembers the sender.';
 
 COMMENT ON FUNCTION "app"."account_currency"(app.context, text) IS 'Returns the currency of an account, from its file or its earlier statements; null when neither tells.';
 
@@ -15715,7 +15715,7 @@ COMMENT ON FUNCTION "app"."begin_change"(app.context, text) IS 'Opens a change s
 
 COMMENT ON FUNCTION "app"."bill_state"(text, date, date, boolean, date, integer, boolean, integer, boolean) IS 'Returns overdue: an open date has passed. due: the next date is today or within the lead days. paid: all dates of this calendar month are settled, at least one by a payment, and the next date is not within a week or the requested days; or no unpaid date is left. upcoming: everything else. amount_missing replaces due or upcoming while the next date has no known amount, or an automatic payment waits for its amount. Null for a paused or cancelled bill without a due date.';
 
-COMMENT ON FUNCTION "app"."block_mail"(uuid, app.inbound_mails, timestamp with time zone) IS 'Drops a waiting mail, with the others of its sender that wait, and blocks the sender. A member cannot be blocked: only the mail is dropped.';
+COMMENT ON FUNCTION "app"."block_mail"(uuid, app.inbound_mails, timestamp with time zone) IS 'Drops a waiting mail and the sender''s other waiting mail, and blocks the sender. A member cannot be blocked; only the mail is dropped.';
 
 COMMENT ON FUNCTION "app"."books_begin"(app.period) IS 'Returns the day of the first payment when it is too late for a comparison with an earlier period, else null.';
 
@@ -15773,7 +15773,7 @@ COMMENT ON FUNCTION "app"."choose_import_categories"(app.context, app.import_bat
 
 COMMENT ON FUNCTION "app"."choose_parties"(app.context, jsonb) IS 'Returns the giver and the receiver: a missing one is the caller; if both are missing, it is the only pair with the caller.';
 
-COMMENT ON FUNCTION "app"."claim_organizations_mail"(text, timestamp with time zone) IS 'The next mail to read of an organization, leased for two minutes; null when none waits.';
+COMMENT ON FUNCTION "app"."claim_organizations_mail"(text, timestamp with time zone) IS 'Returns an organization''s next mail to read, leased for two minutes; null when none waits.';
 
 COMMENT ON FUNCTION "app"."claims_of"(oauth.grants, timestamp with time zone) IS 'Returns the claims that app.authenticate would return for a grant''s token; null if it would refuse.';
 
@@ -16009,7 +16009,7 @@ COMMENT ON FUNCTION "app"."find_latest_change"(app.context) IS 'Returns the chan
 
 COMMENT ON FUNCTION "app"."find_likely_bill"(app.context, jsonb) IS 'Returns the open or paid date of a bill for which a one-off expense seems to be the payment: {id, name, due_on, amount?, currency, paid_on?}, or null.';
 
-COMMENT ON FUNCTION "app"."find_mail_reader"(text, text, boolean, timestamp with time zone) IS 'As whom a mail is read without asking: the member who sent it, or who accepted its sender, while they may write. Null when a person has to decide.';
+COMMENT ON FUNCTION "app"."find_mail_reader"(text, text, boolean, timestamp with time zone) IS 'Returns the member with whose rights a mail is read: its sender, or the one who accepted its sender, if they may write. Null when a person has to decide.';
 
 COMMENT ON FUNCTION "app"."find_member"(app.context, text, text) IS 'Returns the member with this address, or the only one whose address contains the text; null for null. Ends the tool with not_found and candidates.';
 
@@ -16019,7 +16019,7 @@ COMMENT ON FUNCTION "app"."find_near_matches"(app.expense_filter) IS 'Returns su
 
 COMMENT ON FUNCTION "app"."find_open_dates_for"(app.context, app.documents, text[]) IS 'Returns open dates of bills that a document may belong to. An amount matches if it is the expected one or, for a bill without a fixed one, at most 40 percent from the usual one.';
 
-COMMENT ON FUNCTION "app"."find_organizations_with_mail"(timestamp with time zone) IS 'Organizations with mail that somebody stands for and nobody reads right now, in the order of their turns.';
+COMMENT ON FUNCTION "app"."find_organizations_with_mail"(timestamp with time zone) IS 'Organizations with accepted or unfetched mail that no run is reading, in the order of their turns.';
 
 COMMENT ON FUNCTION "app"."find_own_latest"(uuid) IS 'Returns the person''s latest change through a connection, even if its subject has been hidden from them since. Otherwise "undo that" would revert an earlier change.';
 
@@ -16107,7 +16107,7 @@ COMMENT ON FUNCTION "app"."has_date_document"(text, date) IS 'Whether a document
 
 COMMENT ON FUNCTION "app"."has_items"(text) IS 'Whether a change wrote anything, including rows hidden from the person.';
 
-COMMENT ON FUNCTION "app"."has_mail_to_read"(timestamp with time zone) IS 'Whether there is mail to read, of organizations that accept changes.';
+COMMENT ON FUNCTION "app"."has_mail_to_read"(timestamp with time zone) IS 'Whether an organization that accepts changes has mail to read.';
 
 COMMENT ON FUNCTION "app"."has_room_for"(text, text, timestamp with time zone) IS 'Whether a grant may have this subscription in addition to its others.';
 
@@ -16229,7 +16229,7 @@ COMMENT ON FUNCTION "app"."list_open_dates"(app.context, date) IS 'Returns the u
 
 COMMENT ON FUNCTION "app"."list_open_proposals"(app.context) IS 'Returns the pending proposals that the person''s policies show; null without any.';
 
-COMMENT ON FUNCTION "app"."list_own_subjects"(app.change_sets) IS 'Returns the ids of the balances that a change concerns, each of which is visible or not by itself.';
+COMMENT ON FUNCTION "app"."list_own_subjects"(app.change_sets) IS 'Returns the ids of a change''s balances, which have policies of their own.';
 
 COMMENT ON FUNCTION "app"."list_payee_rules"() IS 'Returns the organization''s payee rules: [{payee, category?, no_bill?}].';
 
@@ -16259,7 +16259,7 @@ COMMENT ON FUNCTION "app"."lock_import_bills"(app.import_batches) IS 'Locks the 
 
 COMMENT ON FUNCTION "app"."lock_imports"(text) IS 'Lets one transaction at a time publish an import in an organization; other writes continue. Ends the tool with busy after 2 seconds.';
 
-COMMENT ON FUNCTION "app"."log_balance"(app.context, jsonb, text) IS 'Stores a balance that a person says, of an account that is created if missing: {result, warnings}.';
+COMMENT ON FUNCTION "app"."log_balance"(app.context, jsonb, text) IS 'Stores a balance stated by a person, and creates a missing account. Returns {result, warnings}.';
 
 COMMENT ON FUNCTION "app"."log_balances"(app.context, jsonb, boolean) IS 'Stores the balances among the items of log_expenses: {results, warnings, facts}.';
 
@@ -16373,7 +16373,7 @@ COMMENT ON FUNCTION "app"."parse_expense_item"(app.context, jsonb, text, boolean
 
 COMMENT ON FUNCTION "app"."parse_expense_items"(app.context, jsonb, boolean) IS 'Returns all items as drafts; ends the call when any is invalid.';
 
-COMMENT ON FUNCTION "app"."parse_mail"(jsonb, text) IS 'A mail as the service sends it: {sender, subject, verdicts, is_proven}.';
+COMMENT ON FUNCTION "app"."parse_mail"(jsonb, text) IS 'Returns a mail from {sender, subject, verdicts, is_proven} and its base64 content.';
 
 COMMENT ON FUNCTION "app"."parse_paid_on"(app.context, text, text) IS 'Returns the day of a payment. Allows 10 years back, and one day ahead for people in time zones ahead of the owner''s; otherwise ends the tool with date_out_of_range.';
 
@@ -16405,7 +16405,7 @@ COMMENT ON FUNCTION "app"."perform_once"(app.context, text, jsonb) IS 'Runs a ca
 
 COMMENT ON FUNCTION "app"."perform_tool"(app.context, text, jsonb) IS 'Runs a tool, inside a change set if it writes.';
 
-COMMENT ON FUNCTION "app"."place_mail"(app.inbound_mails, timestamp with time zone) IS 'Decides what becomes of a mail that arrived with its content; null when it is not to be kept.';
+COMMENT ON FUNCTION "app"."place_mail"(app.inbound_mails, timestamp with time zone) IS 'Returns an arrived mail with its state and reader; null to drop it.';
 
 COMMENT ON FUNCTION "app"."plain_words"(text, integer) IS 'Returns the beginning of a name that a stranger chose, as one line of words without invisible characters, markup or quotes. Null if nothing legible is left.';
 
@@ -16499,7 +16499,7 @@ COMMENT ON FUNCTION "app"."review_bills"(app.context, jsonb) IS 'Tool review_bil
 
 COMMENT ON FUNCTION "app"."room_for_documents"(timestamp with time zone) IS 'Returns the document bytes that the organization may still add; negative after a change to a smaller plan.';
 
-COMMENT ON FUNCTION "app"."room_for_mail"(text, timestamp with time zone) IS 'How many bytes of mail an organization may still receive: the room that its documents leave.';
+COMMENT ON FUNCTION "app"."room_for_mail"(text, timestamp with time zone) IS 'Returns the bytes of mail that an organization may still receive beside its documents.';
 
 COMMENT ON FUNCTION "app"."rule_amount"(app.expenses) IS 'Returns the expected cost of an occurrence by the bill alone; null for a variable bill, whose amount is only its usual one.';
 
@@ -16871,7 +16871,7 @@ COMMENT ON FUNCTION "public"."change_calendar"(uuid, text, boolean, timestamp wi
 
 COMMENT ON FUNCTION "public"."change_grant_access"(uuid, uuid, text, timestamp with time zone) IS 'Sets an app''s access to read or write at its owner''s request, from its next call on; narrowing it withdraws its proposals. Outcome changed (also if nothing changed), or unknown_grant, also for another person''s or an ended grant.';
 
-COMMENT ON FUNCTION "public"."change_inbound"(uuid, text, text, text, timestamp with time zone) IS 'Changes where and from whom mail is received, for people who may change settings: action rotate, accept or block (target: a waiting mail) or forget (target: a sender). {outcome: changed | gone | unknown}, gone when the mail waits no longer.';
+COMMENT ON FUNCTION "public"."change_inbound"(uuid, text, text, text, timestamp with time zone) IS 'Changes an organization''s mail address and senders, for people who may change settings. action: rotate, accept or block (target: a waiting mail), or forget (target: a sender). Returns {outcome: changed | gone | unknown}; gone means that the mail no longer waits.';
 
 COMMENT ON FUNCTION "public"."change_provider_link"(uuid, text, text, timestamp with time zone) IS 'Pauses, resumes or removes a link (action), for the owner of its organization: {"outcome":"changed"}, also if nothing changed; "ended" for a removed link, "paused_by_plan" when only the plan can resume it, "not_owner" or "unknown_link"; or identity.refuse_deleting.';
 
@@ -16917,7 +16917,7 @@ COMMENT ON FUNCTION "public"."end_calendar"(uuid, text, timestamp with time zone
 
 COMMENT ON FUNCTION "public"."end_handover"(uuid, text, uuid, timestamp with time zone) IS 'Withdraws or declines a pending hand-over: outcome ended or unknown.';
 
-COMMENT ON FUNCTION "public"."fill_inbound_mail"(text, integer, jsonb, text, timestamp with time zone) IS 'Adds what was fetched to a mail that only arrived. One that is not to be kept counts as read, without anything of it. Nothing happens after the lease of that attempt.';
+COMMENT ON FUNCTION "public"."fill_inbound_mail"(text, integer, jsonb, text, timestamp with time zone) IS 'Stores a fetched mail''s content. A dropped mail counts as read, without its content. An attempt whose lease expired changes nothing.';
 
 COMMENT ON FUNCTION "public"."find_days_to_rate"(timestamp with time zone, integer) IS 'Returns yesterday, and past days with payments that wait for a rate, unless settled: least recently requested first, then newest. Across all organizations.';
 
@@ -16931,7 +16931,7 @@ COMMENT ON FUNCTION "public"."invite_member"(uuid, text, text, text, text, times
 
 COMMENT ON FUNCTION "public"."keep_event_subscription"(text, text, text, text, jsonb, jsonb, timestamp with time zone, timestamp with time zone) IS 'Subscribes an app to an event, or renews: {outcome: ok | stopped | too_many, place, truncated}, or a refusal of app.authenticate.';
 
-COMMENT ON FUNCTION "public"."keep_inbound_mail"(text[], text, jsonb, text, timestamp with time zone) IS 'Keeps a mail once for each organization that has one of the tokens, or without content a note that it is to be fetched: {kept, postponed: for how many}, postponed where too much is to be fetched already. mail is as app.parse_mail takes it; content is base64.';
+COMMENT ON FUNCTION "public"."keep_inbound_mail"(text[], text, jsonb, text, timestamp with time zone) IS 'Stores a mail once for each organization with one of the tokens; without content, a job fetches it. Returns {kept, postponed}, the numbers of organizations; postponed ones have too much mail to fetch. mail and content are those of app.parse_mail.';
 
 COMMENT ON FUNCTION "public"."keep_organization"(uuid, text, timestamp with time zone) IS 'Cancels the deletion of an organization: {"outcome":"kept","name","members"}, or outcome already, too_late or forbidden.';
 
@@ -17023,7 +17023,7 @@ COMMENT ON FUNCTION "public"."settle_day"(date, boolean, timestamp with time zon
 
 COMMENT ON FUNCTION "public"."settle_event"(text, jsonb, boolean, timestamp with time zone) IS 'Records that the app accepted a claimed event, permanently refused it, or must get it again later.';
 
-COMMENT ON FUNCTION "public"."settle_inbound_mail"(text, integer, integer, text, text[], text[], timestamp with time zone) IS 'Notes what a run did with a claimed mail: read (all of it), more (is left), refused (its person may no longer write) or failed (to be tried again, not at once). Nothing happens after the lease of that attempt.';
+COMMENT ON FUNCTION "public"."settle_inbound_mail"(text, integer, integer, text, text[], text[], timestamp with time zone) IS 'Records the outcome of a claimed mail: read, more (attachments are left), refused (the person may no longer write) or failed (a later run retries it). An attempt whose lease expired changes nothing.';
 
 COMMENT ON FUNCTION "public"."settle_mail"(text, boolean, timestamp with time zone) IS 'Records that the mail service accepted a mail, or that it must be retried later.';
 
@@ -17073,7 +17073,7 @@ COMMENT ON TABLE "app"."import_rows" IS 'A row of a file before it is in the boo
 
 COMMENT ON TABLE "app"."inbound_addresses" IS 'Where an organization receives mail: in+<token>@<the domain of INBOUND_URL>. A new token ends the previous one.';
 
-COMMENT ON TABLE "app"."inbound_mails" IS 'Mail as it came, until it is read; its row stays for the days of its retention, so that a second delivery is known.';
+COMMENT ON TABLE "app"."inbound_mails" IS 'Raw mail until a run reads it. The row stays for its retention period to recognize a second delivery.';
 
 COMMENT ON TABLE "app"."inbound_senders" IS 'Senders, other than members, whom somebody accepted or blocked.';
 
