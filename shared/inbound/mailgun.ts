@@ -21,7 +21,7 @@ export const mailgun: MailService = {
   async read({ headers, body, at }, { secrets }) {
     if (occursOften(body, markOf(headers)!)) return "unknown";
     const type = headers.get("content-type")!;
-    const form = await new Response(body as Uint8Array<ArrayBuffer>, { headers: { "content-type": type } }).formData()
+    const form = await new Response(body as BodyInit, { headers: { "content-type": type } }).formData()
       .catch(() => undefined);
     if (!form) return "unknown";
     const text = (name: string) => {
