@@ -165,7 +165,7 @@ testBooks("balances", { day: "2026-10-06" }, {
     const { warnings } = await member.call("get_context", { include: ["balances"] });
     assertEquals(warnings.map(({ code }: Json) => code), ["balances_hidden"]);
     assertEquals((await member.ok("reconcile", { account: "Giro" })).balances, []);
-    // What a member says neither shows nor changes what others know.
+    // A member's own balance stays hidden from the others and changes none of theirs.
     await say(member, "7", { date: "2026-09-30" });
     assertEquals(await known(member), [["Giro", "7.00", "EUR", "2026-09-30", "person"]]);
     assertEquals(await known(books), [["Giro", "3649.75", "EUR", "2026-09-30", "statement"]]);

@@ -1,4 +1,4 @@
-/** The mail services that sign what they send: Resend, whose mail a job fetches, and Mailgun. */
+/** The mail services with signed requests: Resend, whose mail a job fetches, and Mailgun. */
 import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
 import { assert, assertEquals } from "@std/assert";
@@ -189,7 +189,7 @@ interface Form {
   more?: [string, string][];
 }
 
-/** What a route of Mailgun posts to an address that ends in mime. */
+/** The form that a Mailgun route posts to an address ending in mime. */
 function routed(
   { raw, to, token = crypto.randomUUID().replaceAll("-", ""), minutes = 0, key = SIGNING_KEY, more = [] }: Form,
 ) {

@@ -6,7 +6,7 @@ import type { Words } from "../../../../shared/words/words.ts";
 import { nameShared } from "../../present/shared.ts";
 
 const Logged = z.object({
-  /** Of what is no spending. */
+  /** For an item that is not spending: a balance. */
   kind: z.optional(z.string()),
   category: z.optional(z.string()),
   category_source: z.optional(z.string()),
