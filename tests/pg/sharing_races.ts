@@ -55,7 +55,7 @@ Deno.test("concurrent reports of one balance of an account are one, and the last
     assertEquals(statuses.filter((status) => status === "created").length, 1, `${statuses}`);
     await Promise.all(["13.00", "14.00"].map(say));
     const rows = await database.query<{ amount: number }>(
-      "select amount_minor::int as amount from app.balances where organization_id = $1",
+      "select amount_minor::int as amount from app.balances where organization_id = $1 and deleted_at is null",
       [owner.organizationId],
     );
     assert(rows.length === 1 && [1300, 1400].includes(rows[0]!.amount), JSON.stringify(rows));
