@@ -92,8 +92,8 @@ begin
     case when not bill.autopay then payers[1 + floor(pg_temp.draw('who' || bill.id || o.due_on) * cardinality(payers))::int] end,
     paid.paid_on + time '09:00', paid.paid_on + time '09:00'
   from app.expense_occurrences as o
-  -- People pay a day or two early or late, but within the month, because two rents in one month look wrong. Automatic
-  -- payments are on time.
+  -- People pay a day or two early or late, but within the month, so that no month has two rents. Automatic payments are
+  -- on time.
   cross join lateral (
     select least(today, (date_trunc('month', o.due_on) + interval '1 month' - interval '1 day')::date, greatest(
       date_trunc('month', o.due_on)::date,

@@ -27,7 +27,7 @@ begin
 end
 $$;
 comment on function app.keep_change is
-  'Lets a change record its effects once, and be deleted only while it has no items.';
+  'Allows a change to record its effects once, and to be deleted only while it has no items.';
 create trigger keep_change before update or delete on app.change_sets
   for each row execute function app.keep_change();
 

@@ -35,5 +35,5 @@ begin
 end
 $$;
 comment on function app.count_read is
-  'Counts a read. Comes last in its transaction, for the same reason as app.count_request.';
+  'Counts a read. Called last in its transaction, for the same reason as app.count_request.';
 revoke all on function app.count_read from authenticated;

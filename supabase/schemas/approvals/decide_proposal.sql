@@ -11,7 +11,7 @@ begin
 end
 $$;
 comment on function app.told_effects is
-  'The effects of a proposal, with the names of referenced rows and without ids, which differ at each run.';
+  'The effects of a proposal, with the names of referenced rows and without their ids, which differ in each run.';
 
 create or replace function app.run_approved(proposal app.proposals, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -30,7 +30,7 @@ begin
   context.today := proposal.proposed_on;
   if proposal.tool = 'import_expenses' and proposal.fingerprint is distinct from
     app.foresee_import(context, proposal.arguments) ->> 'fingerprint' then
-    -- The import was corrected, answered or published since, or its rows match other records.
+    -- The import was corrected, answered or published meanwhile, or its rows now match other records.
     perform app.fail('not_decided.stale');
   end if;
   perform set_config('app.proposal_id', proposal.id, true);
@@ -62,14 +62,15 @@ language plpgsql stable set search_path = '' as $$
 begin
   return identity.member_may(proposal.organization_id, user_id, 'approvals:decide')
     and identity.is_active(user_id, app.instant())
-    -- Like any write, this needs a plan with the feature, which no plan includes during a deletion.
+    -- Like any write, this needs a plan with the feature. During a deletion no plan includes it.
     and identity.organization_has_feature(proposal.organization_id, 'ai:connector', app.instant())
     and (proposal.approver = 'manager' or exists (
       select from identity.memberships as m
       where m.organization_id = proposal.organization_id and m.user_id = may_decide.user_id and m.role = 'owner'
     ))
     and case when proposal.actor_id = user_id
-      -- Nobody answers their own proposal, unless nobody else can; then only on the page, which no assistant can reach.
+      -- People can't decide their own proposals unless nobody else can. Then they decide on the page, which no
+      -- assistant can reach.
       then through = 'page' and app.find_approvers(proposal.organization_id, proposal.approver, user_id) = '{}'
       else through = 'page' or exists (
         select from identity.organizations as o
@@ -79,7 +80,7 @@ begin
 end
 $$;
 comment on function app.may_decide is
-  'Whether a person may approve or refuse a proposal through the page or through an assistant of theirs.';
+  'Whether a person may approve or refuse a proposal, on the page or through one of their assistants.';
 revoke all on function app.may_decide, app.run_approved from authenticated;
 
 create or replace function app.settle_proposal(proposal_id text, user_id uuid, through text, hash text, decision text,
@@ -97,12 +98,12 @@ begin
     and proposal.actor_id is distinct from user_id then
     return '{"outcome": "unknown"}';
   end if;
-  -- A tool's call is refused before it comes here.
+  -- public.call_tool has already refused the tool call.
   refusal := case when through = 'page' then identity.refuse_deleting(proposal.organization_id, user_id, at) end;
   if refusal is not null then
     return refusal;
   end if;
-  -- Locks the books first, like every write, then the proposal against two concurrent answers.
+  -- Locks the books first, like every write, then the proposal, so that only one of two concurrent answers counts.
   perform app.lock_books(proposal.organization_id);
   select * into proposal from app.proposals as p where p.id = settle_proposal.proposal_id for update;
   if not found then
@@ -152,8 +153,8 @@ end
 $$;
 comment on function app.settle_proposal is
   'Answers a proposal. Returns {outcome: approved | refused | withdrawn | stale, change_id?, problem?, result?}, or '
-  'the obstacle: unknown, already, expired, changed (another hash), not_allowed (with why: others proposed the '
-  'proposal to withdraw, it is the person''s own, it requires the page, or another approver), busy; or '
+  'the obstacle: unknown, already, expired, changed (another hash), not_allowed (why: the proposal to withdraw is '
+  'another person''s, it is the person''s own, only the page may decide it, or it needs another approver), busy; or '
   'identity.refuse_deleting.';
 revoke all on function app.settle_proposal from authenticated;
 
@@ -173,8 +174,7 @@ comment on function public.decide_proposal is
 create or replace function app.decide_proposal(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- Runs as the person, so a proposal that they may not see does not exist. public.call_tool does the rest as the
-  -- service.
+  -- Runs as the person, so a hidden proposal counts as missing. public.call_tool then decides as the service.
   if not exists (select from app.proposals as p where p.id = decide_proposal.arguments ->> 'proposal_id') then
     perform app.fail('not_found.proposal', jsonb_build_object(
       'id', arguments -> 'proposal_id', 'organization', context.organization_name
@@ -184,7 +184,7 @@ begin
 end
 $$;
 comment on function app.decide_proposal is
-  'Tool decide_proposal. Returns {decides}, the proposal for public.call_tool to decide, if the person can see it.';
+  'Tool decide_proposal. Returns {decides}: the proposal that public.call_tool then decides. The person must see it.';
 
 create or replace function app.decide_as_assistant(envelope jsonb, user_id uuid, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -206,14 +206,14 @@ begin
   return jsonb_build_object('ok', false, 'error', case outcome
     when 'busy' then '{"code": "busy"}'
     else jsonb_build_object('code', 'not_decided.' || outcome, 'params', decided - 'outcome'
-      -- With its address.
+      -- The message links to the proposal's page.
       || case when decided ->> 'why' in ('page', 'own')
         then jsonb_build_object('details', jsonb_build_object('proposal_id', arguments -> 'proposal_id')) else '{}' end)
   end);
 end
 $$;
 comment on function app.decide_as_assistant is
-  'Returns the answer of the tool decide_proposal, after the check that its person can see the proposal.';
+  'Returns the answer of decide_proposal after app.decide_proposal found the proposal.';
 revoke all on function app.decide_as_assistant from authenticated;
 
 alter function app.run_approved set role = 'authenticated';

@@ -54,7 +54,7 @@ begin
   batch := app.refresh_import(context, batch);
   counted := app.count_import(context, batch, args ->> 'on_duplicate');
   if coalesce(batch.read -> 'questions', '[]') <> '[]' or counted #> '{outcomes,asked}' is not null then
-    -- The tool asks first.
+    -- The tool asks its questions first.
     return null;
   end if;
   perform app.check_import_expected(batch, counted, args);
@@ -62,7 +62,7 @@ begin
     'reasons', app.judge_moved(context, array['import_expenses'], jsonb_build_object(
       'records', jsonb_array_length(counted -> 'new'),
       'acts', jsonb_build_object('log_expenses', jsonb_array_length(counted -> 'new')), 'sums', (
-        -- Row by row, so that refunds don't offset payments.
+        -- Sum row by row, so that refunds don't offset payments.
         select coalesce(jsonb_object_agg(s.currency, s.minor), '{}')
         from (
           select j.currency, sum(abs(j.amount_minor)) as minor
@@ -76,7 +76,7 @@ begin
       'count', jsonb_array_length(counted -> 'new'), 'totals_by_currency', counted -> 'totals', 'names', '[]'::jsonb
     ),
     'effects', app.draft_effects(batch.id, counted -> 'new', at_most),
-    -- Includes the rows, because other names and days can have the same totals.
+    -- Include the rows, because other names and days can have the same totals.
     'fingerprint', encode(sha256(convert_to(jsonb_build_array(
       counted, batch.account_id, batch.read -> 'rules', batch.read -> 'answers', (
         select string_agg(md5(jsonb_build_array(
@@ -101,10 +101,10 @@ declare
 begin
   would := app.judge_import(context, args);
   if would is null then
-    -- The tool answers, or asks, itself.
+    -- The tool itself answers or asks.
     raise exception using errcode = 'EX003', detail = 'null';
   end if;
-  -- The commit repeats the answers.
+  -- The commit applies the answers again.
   raise exception using errcode = 'EX003', detail = would::text;
 exception when sqlstate 'EX003' then
   get stacked diagnostics kept = pg_exception_detail;

@@ -125,5 +125,5 @@ begin
 end
 $$;
 comment on function app.judge_moved is
-  'The rules that a write exceeds, counting the person''s unapproved writes of the last 24 hours: [{reason: any | '
-  'records | amount | unconvertible, approver, …}].';
+  'The rules that a write exceeds, together with the person''s unapproved writes of the last 24 hours: [{reason: any '
+  '| records | amount | unconvertible, approver, …}].';

@@ -19,7 +19,7 @@ create table app.mails (
 comment on table app.mails is
   'Mails about proposals and removals that a sender has claimed or sent. If a sender dies, its lease expires.';
 comment on column app.mails.kind is
-  'asked and reminded go to people who can decide, decided to the proposer, settled to the others who were asked, '
+  'asked and reminded go to people who can decide, decided to the proposer, settled to the others who got "asked", '
   'removed to the former member.';
 create index mails_user_id_idx on app.mails (user_id, sent_at);
 create index mails_leased_until_idx on app.mails (leased_until) where sent_at is null;
@@ -49,7 +49,7 @@ begin
     select p.id, null::bigint, a.user_id, 'asked'
     from proposals as p
     cross join lateral app.find_approvers((p.proposal).organization_id, (p.proposal).approver, p.actor_id) as who (ids)
-    -- Without other approvers, the proposer decides.
+    -- Without another approver, the proposer decides.
     cross join lateral unnest(case who.ids when '{}' then array[p.actor_id] else who.ids end) as a (user_id)
     where p.state = 'pending' and app.may_decide(p.proposal, a.user_id, 'page')
     union all
@@ -76,7 +76,8 @@ begin
 end
 $$;
 comment on function app.find_due_mails is
-  'Returns the recipients and kinds of mails, sent or not. about: only one proposal or one organization.';
+  'Returns the recipients and kinds of mails that are due, including those already sent. about limits them to one '
+  'proposal or organization.';
 revoke all on function app.find_due_mails from authenticated;
 
 create or replace function app.describe_removal(event_id bigint, reader identity.profiles) returns jsonb
@@ -118,9 +119,9 @@ begin
 end
 $$;
 comment on function app.may_be_asked is
-  'Whether another mail may go to a person of an organization this hour. The limit protects against assistants that '
-  'propose and withdraw repeatedly. Further proposals are on the person''s page, and are mailed later if still '
-  'pending.';
+  'Whether a person may get another mail about an organization within this hour. The limit protects against '
+  'assistants that propose and withdraw repeatedly. Further proposals appear on the person''s page, and are mailed '
+  'later if still pending.';
 revoke all on function app.may_be_asked from authenticated;
 
 create or replace function public.claim_mails(about text, at_most int, at timestamptz) returns jsonb
@@ -178,7 +179,8 @@ create or replace function app.next_attempt(attempts int, at timestamptz) return
 language sql immutable
   return at + interval '5 minutes' * least(3 ^ (attempts - 1), 144);
 comment on function app.next_attempt is
-  'Returns the next attempt for a mail or an event after this many attempts: exponential backoff, up to half a day.';
+  'Returns the time of the next attempt for a mail or an event after this many attempts: exponential backoff, up to '
+  'half a day.';
 revoke all on function app.next_attempt from authenticated;
 
 create or replace function public.settle_mail(mail_id text, is_sent boolean, at timestamptz) returns void

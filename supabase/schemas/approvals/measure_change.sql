@@ -28,7 +28,7 @@ declare
     kept ->> 'charged_currency', asked, kept ->> 'currency', app.instant()::date
   )).base_minor end;
 begin
-  -- The larger of entered and charged amount counts; both if they can't be compared.
+  -- The larger of the entered and the charged amount counts, or both if they can't be compared.
   if charged is null or asked_as_charged is null or asked_as_charged > charged then
     return query select kept ->> 'currency', sign * asked::numeric where asked is not null;
   end if;
@@ -72,8 +72,8 @@ begin
       from net as n
       where n.before is distinct from n.after
     ), moved as (
-      -- The value of a row is its amount with its direction, and a missing row is worth nothing. If the currency
-      -- changes, both values count.
+      -- A row counts with its amount and direction, and a missing row as zero. If the currency changes, both values
+      -- count.
       select m.currency, sum(m.minor) as minor
       from seen as s
       left join lateral app.usual_amount(s.row_id, null, s.was ->> 'currency') as usual_before
@@ -118,7 +118,6 @@ begin
     ), things as (
       select s.thing, bool_or(s.was is not null) as was_there, bool_or(s.becomes is not null) as is_there,
         bool_or(s.table_name in ('settings', 'categories', 'budgets', 'payee_rules')) as is_setting,
-        -- Automatic payments that start or change.
         bool_or((s.becomes ->> 'autopay')::boolean and (
           (s.was ->> 'autopay')::boolean is not true
           or s.becomes ->> 'status' = 'active' and (

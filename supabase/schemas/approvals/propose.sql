@@ -45,7 +45,7 @@ comment on function app.fingerprint_change is
 create or replace function app.find_approvers(organization_id text, approver text, except_id uuid) returns uuid[]
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  -- security definer: members cannot read the tables that record suspensions.
+  -- security definer: members cannot read the tables with suspensions.
   return array(
     select m.user_id
     from identity.memberships as m
@@ -79,7 +79,8 @@ begin
 end
 $$;
 comment on function app.answer_proposal is
-  'Returns the answer of a call that waits for approval: an error, so that no assistant mistakes it for success.';
+  'Returns the answer for a call that waits for approval. It is an error, so that no assistant mistakes it for '
+  'success.';
 
 create or replace function app.propose(context app.context, tool text, arguments jsonb, would jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -142,7 +143,7 @@ declare
   foreseen jsonb;
   kept text;
 begin
-  -- The job writes provider answers without a person, so they need no approval.
+  -- Provider answers come from a job, not a person, so they need no approval.
   if not app.is_write(tool) or tool = 'store_bill_amounts' or not exists (
     select from app.approval_rules as r
     where r.organization_id = context.organization_id and context.role = any (r.roles)
@@ -184,7 +185,7 @@ begin
 end
 $$;
 comment on function app.perform_judged is
-  'Runs a tool. If the write needs approval, rolls everything back and stores a proposal instead.';
+  'Runs a tool. If its write needs approval, rolls the write back and stores a proposal instead.';
 
 create or replace function app.preview_judged(context app.context, tool text, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -209,4 +210,4 @@ begin
 end
 $$;
 comment on function app.preview_judged is
-  'Previews a tool before its rollback, with a warning if the write needs approval.';
+  'Previews a tool like app.preview_tool, and adds a warning if the write needs approval.';

@@ -69,8 +69,8 @@ begin
 end
 $$;
 comment on function public.read_proposal is
-  'A proposal for its page: {outcome: found | unknown, proposal?, state?}. Unknown to everybody except its proposer '
-  'and people who can decide it.';
+  'A proposal for its page: {outcome: found | unknown, proposal?, state?}. Only its proposer and people who can '
+  'decide it get more than unknown.';
 
 create or replace function public.read_proposals(user_id uuid, organization_id text, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -1,6 +1,6 @@
--- Approval rules of organizations, and the writes that wait for approval.
--- Invariants: a proposal never changes except for its answer, which is given once; its approver saw the effects, and
--- nothing else is written. Households have no rules and don't pay for them.
+-- Approval rules of organizations, and the writes that wait for approval. Invariants: only the answer of a proposal
+-- changes, and only once; the approver saw the effects, and an approved run writes exactly these. Organizations without
+-- rules skip all of this.
 
 create table app.approval_rules (
   id text collate "C" primary key default app.new_id('rule')
@@ -56,17 +56,18 @@ create table app.proposals (
 );
 comment on table app.proposals is
   'Writes that wait or waited for approval: the request, its proposer and its exact effects.';
-comment on column app.proposals.proposed_on is 'The day of the proposal, which "yesterday" in it refers to.';
+comment on column app.proposals.proposed_on is
+  'The day of the proposal. Relative days in it, such as "yesterday", count from this day.';
 comment on column app.proposals.reasons is 'The rules that it exceeds, as facts: app.judge_moved.';
 comment on column app.proposals.facts is 'Its effects, as the facts of its change.';
 comment on column app.proposals.effects is 'The same by record, before and after: app.read_effects.';
 comment on column app.proposals.fingerprint is
-  'A hash of the rows it would write and replace, without values that are new each time. The approved run must produce '
-  'the same hash.';
+  'A hash of the rows that it would write and replace, without values that differ in each run. The approved run must '
+  'produce the same hash.';
 comment on column app.proposals.hash is
-  'A hash of the whole proposal. An answer must repeat it, which proves what the person saw.';
+  'A hash of the whole proposal. An answer repeats it to prove which version the person saw.';
 comment on column app.proposals.problem is
-  'Error code when it could no longer be written; proposer_gone for a proposal withdrawn with its proposer.';
+  'The error code of an approved write that failed; proposer_gone if the proposal was withdrawn with its proposer.';
 comment on column app.proposals.result is 'The tool''s answer to the write.';
 create index proposals_organization_id_idx on app.proposals (organization_id, created_at desc);
 create index proposals_pending_idx on app.proposals (organization_id, actor_id) where state = 'pending';
@@ -74,7 +75,7 @@ create index proposals_grant_id_idx on app.proposals (grant_id) where state = 'p
 create index proposals_change_id_idx on app.proposals (change_id);
 create index proposals_expires_at_idx on app.proposals (expires_at);
 
--- Finds a person's writes of a day.
+-- Finds the writes of a person within a day.
 create index change_sets_actor_id_idx on app.change_sets (organization_id, actor_id, created_at);
 
 alter table app.approval_rules enable row level security;

@@ -41,7 +41,7 @@ begin
 end
 $$;
 comment on function public.apply_payment_event is
-  'Processes one verified event: {"outcome": applied | duplicate | stale | ignored | parked, "organization_id"?, '
+  'Applies one verified event: {"outcome": applied | duplicate | stale | ignored | parked, "organization_id"?, '
   '"no_effect"?, "reason"?}. no_effect: why an applied event changed nothing. reason: why it is parked, or that its '
   'notes name another organization than the bound one. body_hash alone identifies duplicates.';
 

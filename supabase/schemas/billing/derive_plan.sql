@@ -3,11 +3,11 @@ language plpgsql stable set search_path = '' as $$
 begin
   return case
     when event.subscription_id is null or event.occurred_at is null then 'incomplete'
-    -- If a future event counted, every real event would be older. Clocks may differ by seconds.
+    -- If a future event counted, every real event would be older. A few seconds are allowed for clock differences.
     when event.occurred_at > at + interval '5 minutes' then 'dated_ahead'
     when not exists (select from billing.subscriptions as s
       where s.id = event.subscription_id and s.organization_id is not null) then 'unknown_organization'
-    -- An end names no plan, so it must not wait for an unlisted one.
+    -- The end of a subscription needs no plan, so it must not wait for an unlisted one.
     when event.status <> 'canceled'
       and not exists (select from billing.billing_plans as p where p.provider_plan_id = event.provider_plan_id)
       then 'unknown_plan'
@@ -26,7 +26,7 @@ from billing.payment_events as e
 where e.outcome = 'parked';
 comment on view billing.parked_events is
   'Events that wait for an operator, with the reason. Run select public.replay_parked_events(…) after adding the plan '
-  'to billing.billing_plans, once the day of an event dated ahead has come, or to name the organization.';
+  'to billing.billing_plans, on the day of an event dated ahead, or with an organization for an unbound subscription.';
 grant select on billing.parked_events to service_role;
 
 create or replace function billing.subscriptions_with_a_say(organization identity.organizations, at timestamptz)
@@ -53,7 +53,7 @@ end
 $$;
 comment on function billing.subscriptions_with_a_say is
   'The subscriptions that can determine an organization''s plan, best first. The caller must check that a plan set by '
-  'hand outranks a subscription that never was active.';
+  'hand outranks subscriptions that never were active.';
 
 create or replace function billing.derive_plan(organization identity.organizations, at timestamptz)
   returns identity.organizations
@@ -66,7 +66,7 @@ begin
   if not found then
     return organization;
   end if;
-  -- The grace period of a second subscription can add a better plan, or the same or a smaller one for longer.
+  -- A second subscription in its grace period can add a larger plan, or extend the same or a smaller one.
   select * into second
   from billing.subscriptions_with_a_say(organization, at) as s
   where s.status = 'past_due' and (s.plan > best.plan or s.past_due_since > best.past_due_since)

@@ -15,7 +15,7 @@ begin
     cross join lateral (
       select array_agg(f.feature order by f.feature) as features
       from billing.plan_features as f
-      -- The plan that a subscription had when it was canceled is gone from the row.
+      -- The row no longer has the plan of a canceled subscription.
       where f.plan = case when e.reason = 'canceled' then e.plan
           else identity.effective_plan(organization, e.ends_at - interval '1 microsecond') end
         and not identity.organization_has_feature(organization.id, f.feature, e.ends_at)

@@ -8,7 +8,7 @@ declare
   is_by_hand boolean;
   latest billing.payment_events;
 begin
-  -- All events of a subscription queue here. A row for an unknown subscription reserves its binding.
+  -- All events of a subscription wait for this lock. A row for an unknown subscription reserves its binding.
   insert into billing.subscriptions (id) values (subscription_id) on conflict do nothing;
   select * into subscription from billing.subscriptions as s
     where s.id = subscription_id for update;
@@ -67,7 +67,7 @@ begin
     subscription.clock := latest.clock;
   end if;
   -- A late failure may start a series of failures, and a late payment may end the series before it. The provider
-  -- retries for a day; somebody resent an older event by hand, and its grace period must not pass unnoticed.
+  -- retries for a day. If somebody resends an older event by hand, its grace period must not pass unnoticed.
   subscription.past_due_since := case when subscription.status = 'past_due' then (
     select min(greatest(e.occurred_at, e.received_at - interval '1 day'))
     from billing.payment_events as e
@@ -108,5 +108,6 @@ begin
 end
 $$;
 comment on function billing.settle_subscription is
-  'Applies the parked events of a subscription if its organization and plan are known: binding, state by the logical '
-  'clock, then the organization''s plan, and one audit row if the subscription determines it.';
+  'Applies the parked events of a subscription if its organization and plan are known. Updates its binding, its state '
+  'by the logical clock, and the organization''s plan, and adds one audit row if the subscription determines the '
+  'plan.';

@@ -1,11 +1,11 @@
 -- Billing: the payment provider's events, and the plan that follows from them. Invariants: an event counts once; a
 -- subscription has the state of its latest event by the logical clock, in any order of arrival; a subscription belongs
--- to one organization forever; an organization has the plan of its best eligible subscription. Eligibility: anybody who
--- can edit a subscription's notes can name any organization in them, so a subscription that nobody ever paid for must
--- not harm one:
+-- to one organization forever; an organization has the plan of its best eligible subscription. Anybody who can edit a
+-- subscription's notes can name any organization in them, so an unpaid subscription must not harm an organization.
+-- These rules decide which subscriptions are eligible:
 -- * A subscription that was once active (an event activated, resumed or charged it) is eligible forever.
--- * One that never was active is eligible only where nothing can be lost: no plan set by hand, no running trial, no
--- live subscription (once active and not ended). Elsewhere its events are stored without effect.
+-- * A subscription that never was active is eligible only if the organization has nothing to lose: no plan set by hand,
+-- no running trial, no live subscription (once active and not ended). Otherwise its events are stored without effect.
 -- * A plan set by hand is active without an active subscription. The first subscription that was ever active replaces
 -- it.
 -- * Trials are independent: subscriptions never move their end, and a running trial only adds features
@@ -56,22 +56,22 @@ create table billing.payment_events (
   )
 );
 comment on table billing.payment_events is
-  'Every event of the payment provider with a valid signature, once. Stores the fields that determine plans, never '
-  'the body, which contains people and cards.';
+  'The payment provider''s events with a valid signature, each stored once. Only fields that determine plans are '
+  'stored, never the body, which contains names and cards.';
 comment on column billing.payment_events.event_id is
-  'The provider''s id of the event, if it sends one; for people only. It is not covered by the signature, so the hash '
+  'The provider''s id of the event, if it sends one; for operators only. The signature does not cover it, so the hash '
   'of the body identifies duplicates.';
 comment on column billing.payment_events.status is
-  'The meaning of the event for its subscription; null for kinds without a meaning here.';
+  'The subscription status that the event reports; null for events that report none.';
 comment on column billing.payment_events.claimed_organization_id is
   'The organization named in the subscription''s notes. Anybody who can edit notes can write it, so it counts for the '
   'first binding only.';
 comment on column billing.payment_events.outcome is
-  'applied: it is the latest event of its subscription. stale: a later one had already been applied. parked: it '
-  'waits, see billing.parked_events. ignored: a kind without effect.';
+  'applied: it is the latest event of its subscription. stale: a later one had already been applied. parked: it waits '
+  '(billing.parked_events). ignored: events of this kind have no effect.';
 comment on column billing.payment_events.no_effect is
-  'Why an applied event did not change the organization. never_active: nobody had paid for its subscription yet, and '
-  'there was a plan to lose.';
+  'Why an applied event did not change the organization. never_active: its subscription was never paid, and the '
+  'organization had a plan to lose.';
 create index payment_events_subscription_id_idx on billing.payment_events (subscription_id);
 create index payment_events_parked_idx on billing.payment_events (subscription_id) where outcome = 'parked';
 
@@ -99,7 +99,7 @@ comment on column billing.subscriptions.was_active is
 comment on column billing.subscriptions.clock is 'The clock of the event that set this state.';
 create index subscriptions_organization_id_idx on billing.subscriptions (organization_id);
 
--- Service only: people see their plan on pages that the service renders.
+-- For the service only: people see their plan on pages that the service renders.
 alter table billing.payment_events enable row level security;
 alter table billing.subscriptions enable row level security;
 grant select, insert, update (outcome, organization_id, no_effect) on billing.payment_events to service_role;

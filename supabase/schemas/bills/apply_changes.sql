@@ -43,7 +43,7 @@ begin
   if changes ?| array['assignee', 'shared', 'paid_by'] and identity.sees_own_only()
     and (select auth.uid()) not in (old.created_by, bill.assignee_id) is not false
     and not app.is_party(bill, (select auth.uid()))
-    -- A person who paid part of a bill keeps seeing it.
+    -- A person who paid part of a bill can still see it.
     and (app.is_party(old, (select auth.uid())) or changes ? 'assignee') then
     perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'),
       case when changes ? 'assignee' then 'set.assignee' else 'set.shared' end);
@@ -62,7 +62,7 @@ begin
     bill.share_bp := app.parse_share((changes ->> 'my_share_percent')::numeric, 'set.my_share_percent');
   end if;
   bill.status := coalesce(nullif(changes ->> 'status', case old.status when 'ended' then 'active' end), old.status);
-  -- A status replaces a pause, and a pause any earlier one.
+  -- A status replaces a pause, and a new pause replaces an earlier one.
   bill.paused_until := case
     when changes ?| array['status', 'pause_until']
       then app.parse_date(context, changes ->> 'pause_until', 'pause_until')
@@ -93,7 +93,7 @@ begin
   where e.id = bill.id and e is distinct from bill;
 end
 $$;
-comment on function app.write_bill is 'Writes the changeable columns of a bill, if any of them changed.';
+comment on function app.write_bill is 'Writes the changed columns of a bill, if any.';
 
 create or replace function app.clear_next_due() returns trigger
 language plpgsql set search_path = '' as $$
@@ -103,8 +103,8 @@ begin
 end
 $$;
 comment on function app.clear_next_due is
-  'A paused or cancelled bill has no next date. An undo, which writes no derived columns, can also put it into that '
-  'state.';
+  'A paused or cancelled bill has no next date. An undo can also pause or cancel a bill, and does not write derived '
+  'columns.';
 create trigger clear_next_due before update of status on app.expenses
   for each row when (new.status in ('paused', 'cancelled') and new.next_due is not null)
     execute function app.clear_next_due();
@@ -115,7 +115,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   next_index constant int := app.open_indexes(old, context.today, 1);
   next_scheduled constant date := app.scheduled_on(old, least(next_index, app.last_index(old)));
-  -- The first date that the change applies to.
+  -- The first date to which the change applies.
   from_index constant int := greatest(next_index, case when apply_from is not null then app.due_index(old, apply_from)
     end);
   next_due constant date := coalesce(old.next_due, app.due_on(next_scheduled, old.weekend_rule));
@@ -125,7 +125,7 @@ declare
   );
   is_replanned constant boolean := not app.same_schedule(old, rescheduled);
   first_day date := coalesce(apply_from, greatest(next_due, context.today), context.today);
-  -- A price that was to begin later may now begin earlier, or later still.
+  -- A scheduled price change can move to an earlier or a later date.
   pending_from constant date := case when changes ? 'amount' then app.next_price_from(old, context.today) end;
   is_repriced constant boolean :=
     (bill.amount_mode, bill.amount_minor, bill.currency) is distinct from (old.amount_mode, old.amount_minor,
@@ -134,7 +134,7 @@ declare
   is_stopped constant boolean := bill.status in ('paused', 'cancelled');
   was_stopped constant boolean := old.status in ('paused', 'cancelled');
   is_paused_anew constant boolean := bill.paused_until is distinct from old.paused_until;
-  -- A price that was to begin later stands in the dates before it alone, which a new schedule or a pause takes away.
+  -- Only the earlier dates show that a price starts later, and a new schedule or a pause removes them.
   price_from constant date := case
     when is_repriced then case when was_stopped and bill.currency = old.currency then apply_from end
     when was_stopped then old.price_from
@@ -166,8 +166,8 @@ begin
       select max(o.due_on) into latest_closed
       from app.expense_occurrences as o
       where o.expense_id = old.id and o.status <> 'open' and o.due_on >= context.today;
-      -- Days that were paid ahead stay paid: the new ones begin nearer to the next open day than to the last closed
-      -- one, or where somebody says that they begin.
+      -- Days paid in advance stay paid. The new schedule starts closer to the next open day than to the last closed
+      -- one, or on the requested day.
       first_day := coalesce(
         latest_closed
           + case when app.parse_date(context, changes ->> 'first_due', 'set.first_due') >= context.today then 1
@@ -228,5 +228,5 @@ begin
 end
 $$;
 comment on function app.apply_changes is
-  'Changes a bill and its open dates. A price applies from apply_from on, else from the next open date; a schedule '
-  'from apply_from, else from today. Overdue dates keep both.';
+  'Changes a bill and its open dates. A price applies from apply_from, by default the next open date; a schedule from '
+  'apply_from, by default today. Overdue dates keep both.';

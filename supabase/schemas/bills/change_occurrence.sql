@@ -1,4 +1,4 @@
--- The parts of update_bill besides the bill itself: one of its dates, and its provider connection.
+-- Changes one date of a bill, or its provider connection, for update_bill.
 
 create or replace function app.change_occurrence(context app.context, bill app.expenses, change jsonb)
   returns app.expense_occurrences
@@ -58,7 +58,7 @@ begin
         where p.occurrence_id = occurrence.id and p.deleted_at is null and occurrence.status = 'paid';
       update app.expense_occurrences as o
       set status = 'open', closed_at = null, snoozed_until = null,
-        -- The charge replaced the estimate for good.
+        -- The real amount had replaced the estimate, so restore the estimate.
         expected_minor
           = case when o.status = 'paid' and bill.amount_mode <> 'fixed' and o.amount_source = 'override'
           then app.rule_amount(bill) else o.expected_minor end,
@@ -76,7 +76,7 @@ comment on function app.change_occurrence is
   'Skips, snoozes, prices or reopens one date of a bill. Reopening a paid date removes its payments from the books. A '
   'date that is already in the requested state stays unchanged.';
 
--- Any member may store a provider's answer; owners may only end a connection.
+-- Any member may store a provider's answer, but only owners may end a connection.
 create policy "Members can note answers of providers, owners can end a link" on app.provider_links
   for update to authenticated
   using (
@@ -109,7 +109,7 @@ begin
   if change ->> 'action' = 'disconnect' then
     update app.provider_links as l set status = 'revoked', updated_at = context.at where l.id = link.id;
     if found then
-      -- Kept for the list of what an undo cannot bring back: the credential is gone with the link.
+      -- Listed as not reversible, because the credential is deleted with the link.
       insert into app.change_items (change_id, organization_id, table_name, row_id, before)
       values (current_setting('app.change_id'), context.organization_id, 'provider_links', link.id, to_jsonb(link));
     end if;

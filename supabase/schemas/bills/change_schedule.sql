@@ -1,5 +1,5 @@
 -- Adjusts a changed bill's dates to a new schedule, price or pause. Paid, skipped and partly paid dates stay. Rows due
--- before tracked_from belong to earlier schedules and stay; from there on every open row is on the schedule.
+-- before tracked_from belong to earlier schedules and stay; every later open row is on the schedule.
 
 create or replace function app.change_schedule(context app.context, old app.expenses, changes jsonb, next_open date)
   returns app.expenses
@@ -9,7 +9,7 @@ declare
   first_due constant date := app.parse_date(context, changes ->> 'first_due', 'set.first_due');
   is_other_rhythm boolean;
 begin
-  -- The first of several days of the month may lie before the first date.
+  -- Of several days of the month, the first one may lie before the first date.
   if not changes ?| array['frequency', 'every', 'first_due', 'month_days', 'month_weekdays', 'weekend_rule', 'ends_on',
     'ends_after'] then
     return old;
@@ -36,7 +36,6 @@ begin
   end if;
   if bill.month_days is not null then
     if first_due is null and not is_other_rhythm then
-      -- Other days of the same months.
       bill.anchor_on := date_trunc('month', bill.anchor_on);
     end if;
     bill.anchor_on := app.first_month_day(bill);
@@ -73,7 +72,7 @@ language sql immutable
   return case when (bill).frequency = 'once' then (bill).anchor_on
     else app.scheduled_on(bill, app.due_index(bill, day)) end;
 comment on function app.watch_from is
-  'Returns tracked_from of a bill that we don''t track before a day; one-time bills are always tracked.';
+  'Returns tracked_from for a bill that is tracked from a day on; one-time bills are always tracked.';
 
 create or replace function app.is_scheduled(bill app.expenses, day date) returns boolean
 language sql immutable

@@ -1,4 +1,4 @@
--- Corrects a settled date in one call: amount, day or note of its payment.
+-- Corrects the payment of a settled date in one call: its amount, day or note.
 
 create or replace function app.correct_payment(bill app.expenses,
   occurrence app.expense_occurrences, amount_minor bigint, paid_on date, note text)
@@ -36,5 +36,5 @@ begin
 end
 $$;
 comment on function app.correct_payment is
-  'Corrects the payment of a settled date; omitted arguments keep their values. Ends the tool with already_paid when '
-  'nothing would change, or when several payments settled the date.';
+  'Corrects the payment of a settled date; omitted arguments keep their values. Ends the tool with already_paid if '
+  'nothing would change or several payments settled the date.';

@@ -19,7 +19,7 @@ begin
       round(s.minor), f.per_euro, c.exponent, t.per_euro, into_exponent
     ) end as minor
     from unnest(sums) as s
-    -- Looked up by code: a join reads all currencies, for each total.
+    -- Look up each code, because a join reads all currencies for each total.
     left join lateral (
       select o.exponent from app.currencies as o where o.code = s.currency offset 0
     ) as c on s.currency <> into_currency
@@ -62,8 +62,8 @@ begin
 end
 $$;
 comment on function app.describe_sum is
-  'Returns a total in one currency at today''s rates: {amount, currency, estimated?, converted_from?}. The last lists '
-  'the other currencies in it.';
+  'Returns a total in one currency at today''s rates: {amount, currency, estimated?, converted_from?}. converted_from '
+  'lists the other currencies in the total.';
 
 create or replace function app.warn_of_estimates(names text[], sums app.money_sum[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -111,7 +111,7 @@ begin
     limit 12
   ) as p
   join app.currencies as c on c.code = p.currency;
-  -- Only a fixed price can change; other amounts vary anyway. One date's own price isn't a price change.
+  -- Only a fixed price can change, because other amounts vary anyway. A price set for one date isn't a price change.
   if bill.amount_mode = 'fixed' then
     select jsonb_agg(jsonb_build_object(
       'due_on', o.due_on, 'old', app.format_minor(o.old_minor, exponent), 'new',

@@ -15,7 +15,7 @@ create or replace function app.status_on(bill app.expenses, day date) returns te
 language sql immutable
   return case when (bill).status = 'active' and (bill).paused_until > day then 'paused' else (bill).status end;
 comment on function app.status_on is
-  'Returns the status of a bill as people see it: a bill with pause_until is paused, although its next date is known.';
+  'Returns the status of a bill as people see it. A bill with pause_until is paused even if its next date is known.';
 
 create type app.bill_position as (
   id text,
@@ -25,7 +25,7 @@ create type app.bill_position as (
   due_minor numeric
 );
 comment on type app.bill_position is
-  'A bill and its position in the list, by earliest open date, then by recording order; and its part of the due total.';
+  'A bill and its position in the list, by earliest open date and recording order, and its part of the due total.';
 
 create or replace function app.has_date_document(bill_id text, day date) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -40,13 +40,13 @@ $$;
 comment on function app.has_date_document is
   'Whether a document is attached to the date of a bill that is due on a day.';
 
--- A generic plan per session: each bill is looked up by its id anyway.
+-- Uses one generic plan per session, because each bill is looked up by its id anyway.
 create or replace function app.describe_bills(context app.context, bill_ids text[], within_days int default null,
   due app.bill_position[] default null) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 declare
   default_lead_days constant int := app.default_lead_days(context);
-  -- A daily bill unpaid for a year reports the number of its dates.
+  -- Report only the number of dates: a daily bill may be unpaid for a year.
   max_overdue_shown constant int := 24;
 begin
   return (
@@ -137,7 +137,7 @@ begin
       'version', b.version
     )) order by ids.position), '[]')
     from unnest(bill_ids) with ordinality as ids (id, position)
-    -- Looked up one by one: a join walked all expenses, which took most of the time of a short list.
+    -- Look up one by one: a join read all expenses, which took most of the time of a short list.
     cross join lateral (select e.*, e as bill from app.expenses as e where e.id = ids.id offset 0) as b
     join app.currencies as c on c.code = b.currency
     cross join lateral (select app.status_on(b.bill, context.today) as status) as as_of
@@ -149,7 +149,8 @@ begin
       select o.due_on, o.scheduled_on, o.expected_minor, o.expected_minor - o.paid_minor as remaining_minor,
         o.snoozed_until, o.currency, o.amount_source = 'rule' as is_by_rule
       from app.expense_occurrences as o
-      -- The weekend rule moves a date by two days at most; the bound on the scheduled date is there for the index.
+      -- The weekend rule moves a date by two days at most, so a bound on the scheduled date lets the index serve the
+      -- query.
       where o.expense_id = b.id and o.scheduled_on >= context.today - 2 and o.status = 'open'
         and o.due_on >= context.today
       union all
@@ -179,6 +180,5 @@ comment on function app.describe_bills is
   'Returns bills in this order in the form that all tools share. Amounts of overdue dates are the unpaid rest. '
   'due_currency: the currency of the next date, if it was partly paid before the bill changed its currency. '
   'awaiting_amount: dates of automatic payments without an amount. next_price {amount, from}: a price that applies '
-  'later. share_note {percent, amount?, currency}: the share by my_share_percent, while totals count the whole '
-  'amount. due_in_window: the corresponding entry of the argument due. Dates within the given number of days count as '
-  'due.';
+  'later. share_note {percent, amount?, currency}: the share by my_share_percent; totals count the whole amount. '
+  'due_in_window: the corresponding entry of the argument due. Dates within the given number of days count as due.';

@@ -26,8 +26,8 @@ begin
 end
 $$;
 comment on function app.rejudge_statement is
-  'Returns a statement with the current reason and usual amount: since then, its date may have been reopened, a '
-  'payment undone, or the bill''s currency changed.';
+  'Returns a statement with its reason and usual amount as of now. They change when its date is reopened, a payment '
+  'is undone, or the bill''s currency changes.';
 
 create or replace function app.open_question(link app.provider_links)
   returns table (statement app.provider_statements, occurrence app.expense_occurrences)
@@ -43,7 +43,7 @@ begin atomic
     and case
       when o.status = 'open'
         then j.reason is not null or o.expected_minor is distinct from s.amount_minor and o.amount_source <> 'override'
-      -- A settled date needs no review: a difference in its amount is reported until the next statement.
+      -- A settled date needs no review. Until the next statement, answers report a difference in its amount.
       else s.reason in ('paid', 'skipped') and j.reason = s.reason and s.period = (link).last_success_period
     end
   order by s.period desc
@@ -51,7 +51,7 @@ begin atomic
 end;
 comment on function app.open_question is
   'The latest statement of a link that needs a review, with its due date; null without one. reason: why it isn''t '
-  'applied; null when it could be by now.';
+  'applied; null if it could now be applied.';
 
 create or replace function app.describe_link(context app.context, link app.provider_links) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -28,4 +28,4 @@ end
 $$;
 comment on function app.describe_schedule is
   'A bill''s schedule as facts: {frequency, every, anchor_on, month_days or month_weekdays?, weekend_rule?, ends_on?, '
-  'ends_after?}, the days in order.';
+  'ends_after?}, with ordered days.';

@@ -10,8 +10,6 @@ language sql immutable
 comment on function app.last_index is
   'Returns the number of the last scheduled date, under both ends; null when the schedule never ends.';
 
--- The weekend rule
-
 create or replace function app.due_on(scheduled_on date, weekend_rule text) returns date
 language sql immutable
   return case
@@ -37,7 +35,7 @@ comment on function app.first_scheduled_due is
 create or replace function app.due_index(bill app.expenses, day date) returns int
 language plpgsql immutable set search_path = '' as $$
 declare
-  -- A variable, since the planner inlines no function whose argument it would have to write out more than once.
+  -- Use a variable, because the planner does not inline a function if it would have to repeat an argument.
   first_day constant date := app.first_scheduled_due(day, bill.weekend_rule);
 begin
   return app.schedule_index(bill, first_day);

@@ -1,5 +1,5 @@
--- mark_bill_paid: a payment for one due date of a bill. The bill's row is locked before the deciding reads, so that two
--- concurrent calls pay once.
+-- mark_bill_paid: records a payment for one due date of a bill. The bill's row is locked before the deciding reads, so
+-- that two concurrent calls pay once.
 
 create or replace function app.find_bill(context app.context, arguments jsonb) returns app.expenses
 language plpgsql stable set search_path = '' as $$
@@ -31,7 +31,7 @@ begin
   if wanted is null then
     perform app.fail('invalid_argument.bill_not_named', field => 'bill_id');
   end if;
-  -- The best kind of match wins: active bills before ended ones, exact names before parts, names before payees.
+  -- Better matches win: active bills before ended ones, exact names before parts, names before payees.
   select array_agg(m.bill order by m.recorded_seq) into candidates
   from (
     select e as bill, e.recorded_seq, rank() over (order by
@@ -44,7 +44,7 @@ begin
   ) as m
   where m.place = 1;
   if candidates is null then
-    -- "Plumber bill": the name, and more words.
+    -- Texts that contain the name, such as "Plumber bill".
     select array_agg(e order by e.recorded_seq) into candidates
     from app.expenses as e
     where e.organization_id = context.organization_id and e.kind = 'bill' and e.deleted_at is null

@@ -14,12 +14,14 @@ begin
 end
 $$;
 comment on function app.find_asker is
-  'The person who asks for reminders of a bill and would get none unless it is assigned to them; else null.';
+  'Returns the person who requests reminders for a bill and would get none unless the bill is assigned to them; else '
+  'null.';
 
 create or replace function app.had_digest(user_id uuid, day date) returns boolean
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  -- Definer, because digests are the service's own. It answers yes or no, and of one's own organization only.
+  -- security definer, because only the service can read digests. The answer is yes or no, and only for the request's
+  -- organization.
   return exists (
     select from jobs.reminder_digests as d
     join identity.profiles as p on p.user_id = d.recipient_id
@@ -37,7 +39,7 @@ create or replace function app.find_first_mail(context app.context, bill app.exp
   returns record
 language plpgsql stable set search_path = '' as $$
 declare
-  -- jobs: at 08:00 UTC, and again until 11:55.
+  -- The job runs at 08:00 UTC, and again until 11:55.
   midnight constant timestamp := date_trunc('day', context.at at time zone 'UTC');
   run_at constant timestamptz := case
     when context.at at time zone 'UTC' > midnight + interval '11 hours 55 minutes' then midnight + interval '32 hours'
@@ -63,7 +65,7 @@ begin
     bill.next_due - coalesce(bill.remind_days_before, recipient.default_lead_days), earliest
   );
   if first_on > bill.next_due then
-    -- Too late for that date: a mail follows when it is overdue, or for the next date.
+    -- That date has no reminder any more. The next mail comes when it is overdue, or for the next date.
     later := (app.next_due_dates(context, bill, 2))[2];
     first_on := least(
       case when not bill.autopay and not (bill.frequency = 'daily' and bill.every = 1) then bill.next_due + 3 end,
@@ -75,5 +77,5 @@ begin
 end
 $$;
 comment on function app.find_first_mail is
-  'Returns the recipient of the first mail about a bill (the asking person, if they get any) and its day in their '
+  'Returns the recipient of the first mail about a bill (the requesting person, if they get any) and its day in their '
   'time zone.';

@@ -1,4 +1,5 @@
--- review_bills: findings about bills, by rules. A section lists at most 50 findings; counts are complete.
+-- review_bills: finds problems and changes in bills by fixed rules. A section lists at most 50 findings; counts are
+-- complete.
 
 create or replace function app.change_percent(old_minor numeric, new_minor numeric) returns numeric
 language sql immutable
@@ -63,10 +64,9 @@ begin atomic
     ) as r
     where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active'
       and b.deleted_at is null and b.amount_mode = 'fixed'
-      -- Bills whose price never changed have no price rise.
       and b.version > 1
       and r.from_on is not null
-      -- It costs less again.
+      -- The price fell again.
       and r.new_minor <= b.amount_minor
       -- A yearly price is not a rise over a monthly one: the earlier dates had another frequency.
       and not coalesce(
@@ -127,7 +127,7 @@ declare
 begin
   return query
     with bills as materialized (
-      -- Payments of the next date may come early by a quarter of the rhythm.
+      -- Accept payments of the next date that are early by up to a quarter of the period.
       select b.id, b.name, b.payee, b.recorded_seq, least(
           b.every * case b.frequency when 'daily' then 1 when 'weekly' then 7 when 'monthly' then 28 else 365 end
             * 0.75,
@@ -142,13 +142,13 @@ begin
       where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
         and p.split_id is null and p.paid_on >= since
     ), candidates as materialized (
-      -- Most amounts have no second one nearby: their expenses are never read.
+      -- Most amounts have no second one nearby, so their expenses are never read.
       select p.*, case when p.occurrence_id is null then count(*) over near > 1
         else count(*) filter (where p.occurrence_id is null) over near > 0 end as has_neighbor
       from (
         select p.*, null::bigint as parts from paid as p
         union all
-        -- A date that was paid in parts.
+        -- A date paid in parts.
         select max(p.id), p.expense_id, p.occurrence_id, sum(p.amount_minor)::bigint, p.currency, max(p.paid_on),
           max(p.recorded_seq), bool_or(p.stands_alone), count(*)
         from paid as p
@@ -205,10 +205,10 @@ begin
     )
     from charges as c
     join known as k on k.key = c.key
-    -- Two dates of a bill are paid on one day where one was overdue.
+    -- Two payments on one day can pay two dates, if one of them was overdue.
     where c.other_id <> c.id and (c.occurrence_id is null or c.other_occurrence_id is null)
       and c.paid_on - c.other_on < k.days
-      -- The money came back.
+      -- The payee paid the charge back.
       and not exists (
         select from app.payments as r
         cross join lateral (select e.name, e.payee from app.expenses as e where e.id = r.expense_id offset 0) as e

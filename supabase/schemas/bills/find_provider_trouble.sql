@@ -2,8 +2,8 @@ create or replace function app.find_duplicates(context app.context, wanted_key t
   returns table (rank date, finding jsonb)
 language sql stable
 begin atomic
-  -- Grouped instead of joined: each bill is compared with the previous bill of the same payee, frequency and currency
-  -- that has the same name, or that has, or had within a year, the same amount.
+  -- Groups instead of joining: each bill is compared with the previous one of the same payee, frequency and currency
+  -- whose name is the same, or whose amount is or was the same within a year.
   select null::date, jsonb_build_object(
     'bill_id', two.id, 'name', two.name, 'other_bill_id', one.id, 'other_name', one.name,
     'amount',
@@ -25,7 +25,6 @@ begin atomic
         union
         select o.expected_minor as minor, null as name
         from app.expense_occurrences as o
-        -- A bill whose price never changed has only one price.
         where b.version > 1 and o.expense_id = b.id and o.amount_source = 'rule' and o.expected_minor is not null
           and o.currency = b.currency and o.scheduled_on >= ((context).today - interval '1 year')::date
         union all
@@ -45,8 +44,8 @@ begin atomic
   cross join lateral (select * from app.expenses as b where b.id = pair.earlier_id offset 0) as one;
 end;
 comment on function app.find_duplicates is
-  'Active bills of the same payee, frequency and currency as an earlier one that has, or had within a year, the same '
-  'amount, or has the same name; the later one is named first. wanted_key: only of this payee (match_key).';
+  'Returns active bills that duplicate an earlier one: the same payee, frequency and currency, and the same name, or '
+  'the same amount now or within a year. The later bill comes first. wanted_key limits them to one payee (match_key).';
 
 create or replace function app.find_trials(context app.context, horizon_days int)
   returns table (rank date, finding jsonb)
@@ -63,7 +62,7 @@ begin atomic
     and b.deleted_at is null
     and b.trial_ends_on between (context).today and (context).today + horizon_days;
 end;
-comment on function app.find_trials is 'Bills whose trial ends within this many days.';
+comment on function app.find_trials is 'Returns bills whose trial ends within so many days.';
 
 create or replace function app.find_cancel_dates(context app.context, horizon_days int)
   returns table (rank date, finding jsonb)
@@ -81,7 +80,7 @@ begin atomic
     and b.deleted_at is null
     and d.cancel_by between (context).today and (context).today + horizon_days;
 end;
-comment on function app.find_cancel_dates is 'Bills that renew and whose last day to cancel is within this many days.';
+comment on function app.find_cancel_dates is 'Returns renewing bills whose last day to cancel is within so many days.';
 
 create or replace function app.find_provider_trouble(context app.context) returns table (rank date, finding jsonb)
 language sql stable
@@ -102,7 +101,8 @@ begin atomic
       when s.status in ('needs_reauth', 'paused', 'paused_by_plan') then s.status
       when s.status = 'active' and l.consecutive_failures > 0 then 'failed'
       when (q.statement).id is not null then 'needs_review'
-      -- Fetched daily until the 10th; afterwards an amount counts as missing if a date of this month waits for it.
+      -- Amounts are fetched daily until the 10th. After that, an amount is missing if a date of this month waits for
+      -- it.
       when s.status = 'active' and extract(day from (context).today) > 10
         and l.created_at < month.start + interval '1 month 10 days'
         and coalesce(l.last_success_period < month.start, true) and exists (

@@ -1,4 +1,4 @@
--- Finds charges that return in a rhythm and belong to no bill, and bills whose charges stopped.
+-- Finds recurring charges that belong to no bill, and bills whose charges stopped.
 
 create or replace function app.find_rhythm(gap int) returns text
 language sql immutable
@@ -13,13 +13,13 @@ language sql immutable
     when gap between 356 and 374 then 'yearly/1'
   end;
 comment on function app.find_rhythm is
-  'The frequency and interval, such as "monthly/3", of two charges so many days apart; null for none.';
+  'Returns the frequency and interval of two charges so many days apart, such as "monthly/3"; null for none.';
 
 create or replace function app.find_recurring_charges(context app.context, since date)
   returns table (rank date, finding jsonb)
 language plpgsql stable set search_path = '' set jit = 'off' as $$
 declare
-  -- Two yearly charges lie within it, also when the second is a month old.
+  -- The period contains two yearly charges, even if the second is a month old.
   kept_days constant int := 420;
 begin
   return query
@@ -45,7 +45,7 @@ begin
           and starts_with(s.plain, r.words || ' ')
       )
     ), charges as materialized (
-      -- Charges of one amount and day, such as those of two tickets, are one step of a rhythm.
+      -- Charges with the same amount and day, such as those of two tickets, count once.
       select distinct on (n.key, p.currency, p.amount_minor, p.paid_on) p.*, n.key
       from paid as p
       join named as n on n.text = p.text
@@ -80,7 +80,7 @@ begin
         mode() within group (order by extract(day from r.paid_on)::int) as day
       from runs as r
       where r.place <= r.length and r.length >= case r.frequency when 'yearly' then 2 when 'weekly' then 4 else 3 end
-        -- Shopping also returns: amounts that differ need a payee who charges in this rhythm alone.
+        -- Shopping also recurs. Differing amounts therefore count only if the payee has no other charges.
         and (r.stream > 0 or r.length = r.count and r.frequency <> 'weekly')
       group by r.key, r.currency, r.stream, r.frequency, r.every, r.length
       having max(r.paid_on) >= greatest(since, context.today - 10
@@ -131,9 +131,9 @@ begin
 end
 $$;
 comment on function app.find_recurring_charges is
-  'Payments without a bill that return weekly to yearly, the latest since a day: at least three (four weekly, two '
-  'yearly) of one payee and currency. Differing amounts count only if the payee has no other charges. Excludes charges '
-  'that an active bill''s name or amount covers, and payees with a rule no_bill.';
+  'Returns payments without a bill that recur weekly to yearly, the latest since a day: at least three (four weekly, '
+  'two yearly) of one payee and currency. Differing amounts count only if the payee has no other charges. Excludes '
+  'charges that match an active bill''s name or amount, and payees with a no_bill rule.';
 
 create or replace function app.find_stopped_charges(context app.context) returns table (rank date, finding jsonb)
 language plpgsql stable set search_path = '' as $$
@@ -177,5 +177,5 @@ begin
 end
 $$;
 comment on function app.find_stopped_charges is
-  'Bills whose latest payment is in an account''s statements, and whose open date has neither a payment nor a similar '
-  'line there, although the statements cover it. Nothing for people who do not see every line.';
+  'Returns bills whose latest payment is in an account''s statements, and whose open date has no payment or similar '
+  'line in statements that cover it. Returns nothing to people who can''t see every line.';

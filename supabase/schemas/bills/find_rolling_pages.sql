@@ -18,7 +18,7 @@ begin
   where r.job = 'reminders' and r.stage = 'roll' and r.status = 'ok' and (r.counts ->> 'complete')::boolean
     and r.period between today - 30 and today;
   -- A complete run handles every date that has passed in all time zones; the day before may still be today in the west.
-  -- Once a week everything is looked at, whatever was done before.
+  -- Once a week the roll checks everything.
   return case when extract(isodow from today) <> 1 or latest = today then latest - 1 end;
 end
 $$;
@@ -36,8 +36,7 @@ comment on type jobs.stale_bill is
 create or replace function public.find_rolling_pages(at timestamptz, size int) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  -- The date that a bill waits for is always one of an open row. Walked in the order of the index alone, so that
-  -- looking costs next to nothing.
+  -- A bill always waits for the date of one of its open rows. Reading in index order makes this check almost free.
   return (
     -- Latest first, so that yesterday's dates do not wait behind years of unpaid ones.
     select coalesce(jsonb_agg(jsonb_build_object('from', p.first, 'until', p.until) order by p.place desc), '[]')
@@ -58,8 +57,8 @@ begin
 end
 $$;
 comment on function public.find_rolling_pages is
-  'Returns pages of the passed open due dates, the latest first, each with at most this many: [{"from": the first '
-  'date of the page,"until": the first date after it, or null}]. Pages are disjoint and may be rolled concurrently.';
+  'Splits the passed open due dates into pages of at most this many, latest first: [{"from": the first date of the '
+  'page,"until": the first date after it, or null}]. Pages are disjoint and may be rolled concurrently.';
 
 create or replace function jobs.lock_stale_bills(at timestamptz, page jsonb, out stale jobs.stale_bill[],
   out passed_over int) returns record
@@ -83,9 +82,9 @@ begin
       from app.expenses as e
       join identity.organizations as o on o.id = e.organization_id
       join identity.profiles as p on p.user_id = o.owner_id
-      -- Only bills have a next date; a condition on the kind would make the planner read an index of all bills.
+      -- Only bills have a next date. A condition on the kind would make the planner read an index of all bills.
       where e.id = c.expense_id and e.next_due = c.due_on and e.status = 'active' and e.deleted_at is null
-        -- A one-time bill does not roll; one that is paid automatically is over.
+        -- One-time bills do not roll: an unpaid one stays due, and an automatic one is paid.
         and (e.frequency <> 'once' or e.autopay and e.amount_minor is not null)
         and c.due_on < (lock_stale_bills.at at time zone p.timezone)::date
       offset 0
@@ -106,4 +105,4 @@ end
 $$;
 comment on function jobs.lock_stale_bills is
   'Locks and returns the bills of a page that still wait for their passed date, with the number of bills that another '
-  'writer holds, which may also be waiting.';
+  'writer has locked, which may also be waiting.';

@@ -21,7 +21,7 @@ begin
     ) loop
       one_number := regexp_replace(one, '[^0-9]+', '', 'g');
       other_number := regexp_replace(other, '[^0-9]+', '', 'g');
-      -- "Loan 1" is not "Loan 2", although statements have numbers that mean nothing.
+      -- "Loan 1" differs from "Loan 2", but statements also contain meaningless numbers.
       if ('' in (one_number, other_number) or one_number = other_number)
         and app.compare_names(app.descriptor_words(one), app.descriptor_words(other)) > 1 then
         return true;
@@ -48,12 +48,13 @@ begin
 end
 $$;
 comment on function app.names_resemble is
-  'Whether two records share a word of their names or payees: enough to ask, unlike app.names_agree.';
+  'Whether two records share a word of their names or payees. That is enough for a question, but not for '
+  'app.names_agree.';
 
 create or replace function app.refresh_passed_bills(context app.context) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- All are locked before the first payment, which holds the organization.
+  -- Lock all bills before the first payment, which locks the organization.
   passed constant text[] := array(
     select e.id from app.expenses as e
     where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
@@ -89,7 +90,7 @@ begin
       select p.expense_id as bill_id, o.due_on, p.amount_minor as minor, p.currency, p.paid_on,
         abs(p.paid_on - day) as gap
       from (
-        -- In the order of the index of days: planned on an empty table, indexes of other columns look as cheap.
+        -- Ordered like the index by day: in a plan made on an empty table, other indexes look as cheap.
         select near.* from app.payments as near
         where near.organization_id = context.organization_id and near.paid_on between day - days and day + days
           and near.deleted_at is null and near.direction = 'out' and near.occurrence_id is not null
@@ -191,8 +192,8 @@ end
 $$;
 comment on function app.find_spending is
   'Returns the one-off expense that pays a bill''s date: of the given or expected amount, near one of some days. All '
-  'null without one, or when other people see the expense than the bill. is_linkable is false for an expense that is '
-  'split or reimbursed.';
+  'null without one, or if the expense and the bill are visible to different people. is_linkable is false for an '
+  'expense that is split or reimbursed.';
 
 create or replace function app.describe_spending(bill app.expenses, due_on date, spending app.payments) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -15,7 +15,7 @@ begin
 end
 $$;
 comment on function app.require_bill is
-  'The bill of this id in the organization; ends the tool with not_found if missing.';
+  'Returns the organization''s bill with this id; ends the tool with not_found if missing.';
 
 create or replace function app.sum_open_dates(context app.context, bill_id text, until date) returns app.money_sum[]
 language plpgsql stable set search_path = '' as $$
@@ -57,8 +57,8 @@ begin
 end
 $$;
 comment on function app.find_near_bills is
-  'Returns suggestions when words find no bill: {bills, bill_count?}, those with the words in another status, else '
-  'all bills. With bill_count, bills has only the first, active and new ones first.';
+  'Returns suggestions when words find no bill: {bills, bill_count?}, those that match the words in another status, '
+  'else all bills. bill_count is present if bills is cut; active and new ones come first.';
 
 create or replace function app.list_bills(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
@@ -75,7 +75,7 @@ declare
   wanted_state constant text := filter ->> 'state';
   words constant text[] := app.word_patterns(filter ->> 'query');
   wanted_category constant text := app.clean_text(filter ->> 'category');
-  -- Including archived ones, whose bills continue.
+  -- Include archived categories, whose bills continue.
   wanted_category_id constant text :=
     (select c.id from app.categories as c
     where c.organization_id = context.organization_id and lower(c.name) = lower(wanted_category)
@@ -103,10 +103,11 @@ begin
   with open_bills as (
     select o.expense_id, min(o.due_on) as earliest_due,
       min(o.due_on) filter (where o.due_on >= context.today) as next_due,
-      -- Of the next one, in an array that sorts by its dates: an ordered aggregate would sort all rows first.
+      -- For the next date: the minimum of an array that starts with its dates. An ordered aggregate would sort all rows
+      -- first.
       (min(array[o.due_on - context.today, o.scheduled_on - context.today, (o.expected_minor is not null)::int])
         filter (where o.due_on >= context.today))[3] = 1 as is_amount_known,
-      -- The cost of the next date by the bill's rule, without a price that applies later.
+      -- The cost of the next date by the bill's rule, without later price changes.
       (min(array[o.due_on - context.today, o.scheduled_on - context.today, o.expected_minor])
         filter (where o.due_on >= context.today and o.is_by_rule and o.remaining_minor = o.expected_minor))[3]
         as price_minor,
@@ -114,7 +115,7 @@ begin
       sum(o.remaining_minor) filter (where o.due_on <= until) as due_minor,
       count(*) filter (where o.due_on <= until and o.remaining_minor is null) as unknown,
       sum(o.remaining_minor) filter (where o.due_on <= until and o.is_by_rule) as by_rule_minor,
-      -- Only partly paid dates keep the bill's former currency.
+      -- Only partly paid dates keep a former currency.
       array_agg(o.currency) filter (where o.due_on <= until and o.remaining_minor <> o.expected_minor)
         as partly_paid_in,
       max(o.future_dates) as future_dates
@@ -140,7 +141,7 @@ begin
       case when b.shown_status = 'active' then usual.minor end as usual_minor,
       b.amount_mode <> 'fixed' as is_vague,
       coalesce(o.due_count + o.future_dates, 0) as due_count, mixed.sums as mixed_sums,
-      -- A date without an amount counts as usual, which is an estimate.
+      -- A date without an amount counts with the usual one, which is an estimate.
       case when coalesce(own.minor, nullif(o.future_dates, 0) * b.rule_minor, vague.dates * usual.minor) is not null
         then coalesce(own.minor, 0) + coalesce(o.future_dates * b.rule_minor, 0)
         + coalesce(vague.dates * usual.minor, 0) end as due_minor,
@@ -198,7 +199,7 @@ begin
           is not null
       ))
   ), sums as (
-    -- Dates per month are computed once per schedule, not per bill. A bill that ends costs no more than its dates left.
+    -- Compute dates per month once per schedule, not per bill. A bill that ends costs only its remaining dates.
     select r.currency, sum(r.count) as count,
       sum(r.usual_minor * least(r.times, r.dates_left)) as monthly_minor,
       sum(r.usual_minor * least(r.times * 12, r.dates_left)) as yearly_minor,
@@ -259,14 +260,14 @@ begin
   data := jsonb_build_object('bills', app.describe_bills(
     context, array(select r.id from unnest(page.rows[:page_size]) with ordinality as r order by r.ordinality),
     within_days,
-    -- The dates in the total: a bill may have several in the window, and appears once.
+    -- The dates in the total. A bill appears once, even with several dates in the window.
     case when bill.id is null then page.rows[:page_size] end
   ));
   data := data || jsonb_build_object(
     'totals', jsonb_build_object(
       'due', app.describe_sum(context, page.due_sums, page.estimated_sums, into_currency)
         || jsonb_build_object('until', until)
-    -- A total of only the due bills would be mistaken for all bills.
+    -- Omit a total of only the due bills, which would be mistaken for that of all bills.
     ) || case when num_nonnulls(within_days, wanted_state, has_document) > 0 then '{}' else jsonb_build_object(
       'monthly', app.describe_sum(context, page.monthly_sums, page.vague_monthly_sums, into_currency),
       'yearly', app.describe_sum(context, page.yearly_sums, page.vague_yearly_sums, into_currency)

@@ -30,7 +30,7 @@ begin
       context, bill, arguments ->> 'amount', coalesce((arguments ->> 'advance')::boolean, false), paid_on
     )
   end;
-  -- A date that was settled before the bill changed its currency stays in the currency of its payment.
+  -- If the bill changed its currency after the date was settled, the date keeps its payment's currency.
   amount_minor := app.parse_amount(arguments ->> 'amount', occurrence.currency, 'amount');
   if arguments ->> 'currency' <> occurrence.currency then
     perform app.fail('invalid_argument.other_currency', jsonb_build_object(

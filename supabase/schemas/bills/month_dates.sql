@@ -1,10 +1,7 @@
--- Recurrence: the dates of a bill, computed from its anchor alone, without rows, payments or a clock.
--- A schedule is numbered from 0, its first date on or after the anchor. Every date is computed from the anchor, never
--- from the previous date, so 31 January is followed by 28 February and 31 March. The weekend rule moves due dates,
--- never scheduled dates.
--- Expression bodies are parsed at creation: no search_path changes their meaning, and the planner can inline them.
-
--- Months
+-- Recurrence: the dates of a bill, computed from its anchor alone, without rows, payments or a clock. A schedule is
+-- numbered from 0, its first date on or after the anchor. No date is computed from the previous one, so 31 January is
+-- followed by 28 February and 31 March. The weekend rule moves due dates, never scheduled dates. Expression bodies are
+-- parsed at creation: no search_path changes their meaning, and the planner can inline them.
 
 create or replace function app.month_of(day date) returns int
 language sql immutable
@@ -74,8 +71,8 @@ begin
   if distance % common <> 0 then
     return 0;
   end if;
-  -- The first such term solves position * step = distance modulo the period, where every unit is its own inverse, since
-  -- the modulus divides 24.
+  -- The index of the first such term solves position * step = distance modulo the period, where every unit is its own
+  -- inverse, since the modulus divides 24.
   position := (distance / common * (step / common) % period + period) % period;
   return greatest(0, (terms - position + period - 1) / period);
 end

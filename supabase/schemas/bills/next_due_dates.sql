@@ -4,7 +4,7 @@ language sql stable
 begin atomic
   select (f.bill).id, s.scheduled_on, s.due_on, app.rule_amount(f.bill), (f.bill).currency
   from app.future_spans(context, last_day, bill_ids) as f
-  -- One lookup per bill, because the planner would guess the row count of a join.
+  -- Look up each bill, because the planner would guess the row count of a join.
   cross join lateral (
     select coalesce(array_agg(o.scheduled_on), '{}') as dates
     from app.expense_occurrences as o
@@ -29,7 +29,7 @@ begin
       from app.expense_occurrences as o
       where o.expense_id = (f.bill).id and o.scheduled_on >= f.first_day and o.scheduled_on < f.end_day
         and app.schedule_index(f.bill, o.scheduled_on) between f.first and f.last
-        -- Not of an earlier schedule: the day after has another number.
+        -- Exclude an earlier schedule, in which the day has another number.
         and app.schedule_index(f.bill, o.scheduled_on + 1) > app.schedule_index(f.bill, o.scheduled_on)
       offset 0
     ) as known

@@ -1,5 +1,5 @@
--- The date that a payment is for. Without a named date, only a plausible one is paid: repeating that a bill is paid
--- must not pay its next date.
+-- The date to which a payment belongs. Without a named date, only a plausible date is paid: a repeated message that a
+-- bill is paid must not pay its next date.
 
 create or replace function app.latest_payment(occurrence_id text) returns app.payments
 language plpgsql stable set search_path = '' as $$
@@ -18,7 +18,7 @@ comment on function app.latest_payment is
 create or replace function app.is_ahead(bill app.expenses, due_on date, today date, lead_days int) returns boolean
 language plpgsql stable set search_path = '' as $$
 begin
-  -- Between two dates the nearer one is meant, however early the next reminder comes.
+  -- Between two dates, choose the nearer one, regardless of when the next reminder comes.
   return is_ahead.due_on > today + lead_days or exists (
     select from app.expense_occurrences as o
     where o.expense_id = bill.id and o.status = 'paid' and o.due_on < is_ahead.due_on
@@ -92,7 +92,7 @@ begin
       'already_paid.until_next', bill, app.latest_payment(paid.id), paid.due_on, occurrence.due_on
     );
   elsif is_ahead and app.is_ahead(bill, paid.due_on, context.today, lead_days) then
-    -- Once: a repeated call must not pay one date after the other.
+    -- Fail, so that a repeated call does not pay one date after the other.
     perform app.fail_already_paid(
       'already_paid.in_advance', bill, app.latest_payment(paid.id), paid.due_on, occurrence.due_on
     );
@@ -121,5 +121,5 @@ begin
 end
 $$;
 comment on function app.check_days_apart is
-  'Ends the tool when a payment is half a year from its date, unless the caller confirmed that distance: usually the '
-  'year is wrong.';
+  'Ends the tool if a payment is half a year from its date, because the year is usually wrong. The caller can confirm '
+  'the distance.';

@@ -1,4 +1,4 @@
--- The renewals of a contract and the last days to cancel before them, term by term from the one recorded renewal.
+-- The renewals of a contract and the last days to cancel before each, counted from one recorded renewal.
 
 create or replace function app.term_years(bill app.expenses) returns int
 language sql immutable
@@ -14,7 +14,7 @@ begin atomic
     select extract(year from day)::int - extract(year from (bill).renews_on)::int as years, app.term_years(bill) as term
   ) as t
   cross join lateral (
-    -- Computed from the first renewal, so that 29 February returns.
+    -- Count from the first renewal, so that 29 February returns.
     select ((bill).renews_on + make_interval(years => greatest(t.years / t.term, 0) * t.term))::date as latest,
       ((bill).renews_on + make_interval(years => (greatest(t.years / t.term, 0) + 1) * t.term))::date as following
   ) as n
@@ -22,8 +22,8 @@ begin atomic
   where (bill).status = 'active' and r.renews_on <= coalesce((bill).ends_on, 'infinity');
 end;
 comment on function app.next_renewal is
-  'Returns the first renewal of an active bill on or after a day; null when it doesn''t renew any more, or no renewal '
-  'was recorded.';
+  'Returns the first renewal of an active bill on or after a day; null if it no longer renews or no renewal was '
+  'recorded.';
 
 create or replace function app.next_cancel_by(bill app.expenses, today date) returns date
 language sql immutable

@@ -6,7 +6,7 @@ begin
     bill.remind_again := array(select jsonb_array_elements_text(again)::smallint);
   end if;
   if cardinality(bill.remind_again) > 0 then
-    -- The longest is the reminder, in any position; the others repeat it.
+    -- The longest lead is the first reminder, regardless of its position; the others repeat it.
     bill.remind_again := array(
       select distinct days
         from unnest(bill.remind_again || coalesce(bill.remind_days_before, default_lead_days)::smallint) as days
@@ -19,8 +19,8 @@ begin
 end
 $$;
 comment on function app.with_leads is
-  'Returns a bill with further reminders, in order: days before the due date, in addition to remind_days_before; null '
-  'keeps the current ones.';
+  'Returns a bill with its further reminders in order, as days before the due date, in addition to '
+  'remind_days_before; null keeps the current ones.';
 
 create or replace function app.parse_bill(context app.context, arguments jsonb) returns app.expenses
 language plpgsql volatile set search_path = '' as $$
@@ -78,7 +78,7 @@ begin
     and lower(e.name) = lower(bill.name) and e.amount_minor is not distinct from bill.amount_minor
       and e.currency = bill.currency
     and e.frequency = bill.frequency and e.every = bill.every and e.month_days is not distinct from bill.month_days
-    -- The same days, whenever the counting began.
+    -- The same days, even if the anchors differ.
     and app.scheduled_on(e, app.schedule_index(e, bill.tracked_from)) = bill.tracked_from
   order by e.recorded_seq
   limit 1;
@@ -100,7 +100,7 @@ begin
     and (bill.anchor_on <> first_due or latest_closed is not null) then
     return jsonb_build_array(app.warning('first_due_moved', jsonb_build_object(
       'name', bill.name, 'next_due', bill.next_due, 'first_due', first_due,
-      -- Else the day that was given is not one of the days of the month.
+      -- Absent if the given day is not one of the schedule's days.
       'closed_until', case when bill.anchor_on = first_due then latest_closed end
     )));
   end if;
@@ -108,8 +108,7 @@ begin
 end
 $$;
 comment on function app.warn_of_first_due is
-  'A warning when the first due date that was given, today or later, is not one of the bill''s due dates, with the '
-  'reason.';
+  'A warning if the given first due date, today or later, is not one of the bill''s due dates, with the reason.';
 
 create or replace function app.warn_of_share(bill app.expenses) returns jsonb
 language plpgsql stable set search_path = '' as $$

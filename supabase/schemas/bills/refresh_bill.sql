@@ -7,8 +7,8 @@ language plpgsql volatile set search_path = '' as $$
 declare
   change constant text := current_setting('app.change_id', true);
 begin
-  -- Not part of anybody's change: rows follow from the schedule and the calendar, and undoing a payment must not take a
-  -- due date with it.
+  -- Not part of any user's change: rows follow from the schedule and the calendar, and undoing a payment must not
+  -- remove a due date.
   perform set_config('app.change_id', '', true);
   insert into app.expense_occurrences (organization_id, expense_id, scheduled_on, due_on, expected_minor, currency)
   select bill.organization_id, bill.id, s.scheduled_on, s.due_on, app.rule_amount(bill), bill.currency
@@ -65,7 +65,7 @@ begin
   return (select o.paid_minor from app.expense_occurrences as o where o.id = paid_minor.occurrence_id);
 end
 $$;
-comment on function app.paid_minor is 'Returns the payments for an occurrence so far, less refunds.';
+comment on function app.paid_minor is 'Returns the sum of an occurrence''s payments less refunds.';
 
 create or replace function app.record_autopay(bill app.expenses, today date) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -82,7 +82,7 @@ begin
   for occurrence in
     select * from app.expense_occurrences as o
     where o.expense_id = bill.id and o.status = 'open' and app.is_paid_by_autopay(bill, o.due_on, today)
-      -- The date waits for a person, like any past date.
+      -- The date waits for a person to pay it, like any past date.
       and not app.is_closed(o.organization_id, o.due_on)
     order by o.scheduled_on
   loop
@@ -102,7 +102,7 @@ begin
     end if;
     is_estimate := spending.id is null and bill.amount_mode <> 'fixed'
       and (occurrence.expected_minor is null or occurrence.amount_source = 'rule');
-    -- A change of its own, so that it can be undone without the change that happened to roll the bill.
+    -- A separate change, so that people can undo it without the change that happened to roll the bill.
     insert into app.change_sets as s (organization_id, actor_id, tool, facts)
     select o.id, coalesce(auth.uid(), o.owner_id), 'autopay', jsonb_strip_nulls(jsonb_build_object(
       'name', bill.name, 'due_on', occurrence.due_on,
@@ -157,8 +157,8 @@ begin
 end
 $$;
 comment on function app.pay_awaited is
-  'Records the automatic payment of a passed date that waited for its amount and now has one. Takes the date in its '
-  'earlier state.';
+  'Records the automatic payment of a passed date that waited for its amount and now has one. Takes the previous '
+  'state of the date as an argument.';
 
 create or replace function app.refresh_bill(bill_id text, today date) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -169,7 +169,7 @@ declare
   upcoming_due date;
   is_over boolean;
 begin
-  -- An approval refers to the day of the proposal; the calendar has moved on since.
+  -- An approved proposal runs as of its own day, but bills roll to the current day.
   if nullif(current_setting('app.proposal_id', true), '') is not null then
     today := greatest(today, (
       select (app.instant() at time zone p.timezone)::date from identity.profiles as p where p.user_id = auth.uid()
@@ -182,7 +182,7 @@ begin
     return;
   end if;
   select i into current_index from app.open_indexes(bill, today, 1) as i;
-  -- From the first watched date, not from the last roll: a row that went missing comes back.
+  -- Start at the first tracked date, not at the last roll, to recreate missing rows.
   perform app.materialize_occurrences(bill, app.schedule_index(bill, bill.tracked_from),
     coalesce(current_index, app.last_index(bill)));
   -- A reopened date that was settled in an earlier currency of the bill is due in the bill's current currency.
@@ -191,8 +191,8 @@ begin
   where o.expense_id = bill.id and o.status = 'open' and o.currency <> bill.currency and o.paid_minor = 0;
   perform app.record_autopay(bill, today);
 
-  -- A one-time bill does not roll: it is due on its day until it is paid. One that paid itself and was reopened is
-  -- overdue until somebody pays it.
+  -- A one-time bill does not roll: it is due on its day until it is paid. A reopened automatic one is overdue until
+  -- somebody pays it.
   select
     min(o.due_on) filter (
       where o.due_on >= today or bill.frequency = 'once' and not (bill.autopay and bill.amount_minor is not null)
@@ -209,5 +209,5 @@ begin
 end
 $$;
 comment on function app.refresh_bill is
-  'Brings a bill up to a day: its rows, automatic payments, next_due, and whether it has ended, with no scheduled '
-  'date left and none open. Overdue dates keep a bill active. Locks the bill; leaves paused and cancelled ones alone.';
+  'Brings a bill up to date as of a day: its rows, automatic payments and next_due. Ends it when no scheduled date is '
+  'left and none is open. Overdue dates keep a bill active. Locks the bill; leaves paused and cancelled ones alone.';

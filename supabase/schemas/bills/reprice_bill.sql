@@ -15,7 +15,7 @@ begin
       and (o.due_on >= first_day or o.created_at >= made_since)
       and not (is_live and app.is_scheduled(bill, o.scheduled_on) and o.due_on >= coalesce(bill.paused_until, o.due_on))
   );
-  -- A payment that was taken back must not hold its date here: a bill that is resumed has it again.
+  -- Detach undone payments, which would keep the date from being deleted. A resumed bill gets the date again.
   update app.payments as p set occurrence_id = null where p.occurrence_id = any (gone) and p.deleted_at is not null;
   delete from app.expense_occurrences as o where o.id = any (gone);
 end
@@ -74,7 +74,7 @@ begin
       -- A bill paused again counts as paused throughout, so dates in between were not due.
       perform app.replan_bill(bill, today, case when is_other_status then changed_at end);
     end if;
-    -- Dates that came up after the change have its price; what had another before was put back row by row.
+    -- Dates created after the change have its price. The undo has restored other dates row by row.
     perform app.reprice_bill(bill, '-infinity', changed_at);
   end if;
 end

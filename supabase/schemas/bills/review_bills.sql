@@ -28,7 +28,7 @@ begin
   ), placed as (
     select *, row_number() over (
       partition by section
-      -- Past findings from the latest, future ones from the nearest.
+      -- Past findings sort latest first, future ones nearest first.
       order by case when section in ('price_rises', 'unusual_amounts', 'double_charges', 'recurring_charges')
         then (context.today - rank)::int
         else (rank - context.today)::int end,

@@ -7,8 +7,7 @@ declare
   bill app.expenses;
 begin
   perform set_config('app.change_id', '', true);
-  -- The arithmetic stands where the planner writes it into the statement: on the columns of the table, each argument a
-  -- column.
+  -- The planner inlines this arithmetic only on plain columns, so each argument is a column.
   with page as materialized (
     select e.ctid as place, e.id, e.organization_id, e.currency, app.rule_amount(e) as expected_minor, n.first,
       n.current, l.last, next.scheduled_on,
@@ -49,7 +48,6 @@ begin
       from page as p
       where p.scheduled_on is not null and p.first <= p.current
       union all
-      -- Dates that earlier runs missed.
       select p.organization_id, p.id, d.scheduled_on, app.due_on(d.scheduled_on, e.weekend_rule), p.expected_minor,
         p.currency, p.latest, app.new_id_bits()
       from (
@@ -73,7 +71,7 @@ begin
   from page as p;
   foreach one in array automatic loop
     select * into bill from app.expenses as e where e.id = one.id;
-    -- Unchanged: next_due is the first unpaid date.
+    -- next_due is the first unpaid date.
     bill.next_due := one.due_on;
     perform app.record_autopay(bill, one.today);
   end loop;
@@ -125,5 +123,5 @@ end
 $$;
 comment on function public.roll_bills is
   'Rolls the recurring bills of a page of public.find_rolling_pages(): '
-  '{"advanced","failed":[{"ref","code"}],"passed_over": the number of bills that another writer holds, to be '
+  '{"advanced","failed":[{"ref","code"}],"passed_over": the number of bills that another writer has locked, to be '
   'retried}.';

@@ -4,7 +4,7 @@ declare
   total int := cardinality(days) * terms;
   day int;
 begin
-  -- A day falls together with the day before it in the list wherever the month ends on that one or earlier.
+  -- A day coincides with the previous one in the list in months that end on the previous day or earlier.
   foreach day in array trim_array(days, 1) loop
     if day between 28 and 30 then
       total := total - app.count_short_months(first, step, terms, day);
@@ -16,8 +16,6 @@ $$;
 comment on function app.count_month_dates is
   'Returns the number of dates that these days (ascending, 1 to 31, or weekdays) have in the months first, first + '
   'step, ….';
-
--- The schedule of a bill
 
 create or replace function app.schedule_days(bill app.expenses) returns int[]
 language plpgsql immutable set search_path = '' as $$

@@ -24,7 +24,7 @@ begin
     least(app.last_index(bill), app.due_index(bill, month.next_on) - 1)
   ) as d
   left join app.expense_occurrences as o on o.expense_id = bill.id and o.scheduled_on = d.scheduled_on
-  -- A month without a year means the one with an open date, otherwise the nearest.
+  -- A month without a year means the one with an open date, otherwise the nearest one.
   order by o.status is distinct from 'open', abs(month.first_on - context.today), o.status is not null, d.due_on
   limit 1;
   if found_on is null then

@@ -7,7 +7,7 @@ begin
 end
 $$;
 comment on function app.default_lead_days is
-  'Returns the days before the due date for reminders of bills without a setting of their own.';
+  'Returns the days before the due date of reminders for bills without their own setting.';
 
 create or replace function app.times_a_month(frequency text, every int, month_days int) returns numeric
 language sql immutable
@@ -19,8 +19,7 @@ language sql immutable
     when 'yearly' then 1.0 / 12 / every
   end;
 comment on function app.times_a_month is
-  'Returns the average number of a bill''s dates per month, counting several month_days as one; null for a one-time '
-  'bill.';
+  'Returns the average number of a bill''s periods per month, however many days each has; null for a one-time bill.';
 
 create or replace function app.bill_state(status text, earliest_due date, next_due date, is_amount_known boolean,
   today date, lead_days int, is_settled boolean, within_days int, is_awaited boolean)
@@ -47,7 +46,7 @@ create or replace function app.this_month(bill_id text, autopay boolean, next_du
   returns table (is_settled boolean)
 language sql stable rows 1
 begin atomic
-  -- Dates throughout, because an index of dates does not serve instants.
+  -- Compare dates, because an index on dates can't serve instants.
   select earliest_due >= (date_trunc('month', today) + interval '1 month')::date and (
     exists (
       select from app.expense_occurrences as o
@@ -70,7 +69,7 @@ begin atomic
   );
 end;
 comment on function app.this_month is
-  'Whether a bill has no open date until the end of the calendar month, and at least one payment in it, including '
+  'Whether a bill has no open date until the end of the calendar month and at least one payment in it. Includes '
   'automatic payments that are not recorded yet.';
 
 create or replace function app.next_price_from(bill app.expenses, today date) returns date

@@ -47,7 +47,7 @@ comment on function app.sum_up_update is
 create or replace function app.update_bill(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- What takes a split away (app.parse_sharing) also says that there was none.
+  -- If a split was removed, report that the old bill had none.
   unshared constant jsonb := '{"shared":{"between":[]}}';
   old app.expenses := app.find_bill(context, arguments);
   bill app.expenses;

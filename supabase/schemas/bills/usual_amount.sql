@@ -1,16 +1,15 @@
 -- Occurrences: the open due dates of a bill. Rows exist from the first tracked date through the current one, which is
 -- the first date due today or later that is neither paid nor skipped; later dates are computed. Nothing here writes:
--- the answer includes the rows that the next roll would add, so reads are correct however long no roll ran.
+-- the answer includes the rows that the next roll would add, so reads are correct even if no roll ran for long.
 
 create or replace function app.rule_amount(bill app.expenses) returns bigint
 language sql immutable
   return case when (bill).amount_mode <> 'variable' then (bill).amount_minor end;
 comment on function app.rule_amount is
-  'Returns the expected cost of an occurrence by the bill alone; null for a variable bill, whose amount is only its '
-  'usual one.';
+  'Returns the cost of an occurrence as set in the bill; null for a variable bill, which has only a usual amount.';
 
--- Returns a table because the planner inlines single-row functions into the calling query, and every separate look at a
--- table costs a membership check.
+-- Returns a table because the planner inlines single-row functions into the calling query, and every separate table
+-- access costs a membership check.
 create or replace function app.usual_amount(bill_id text, amount_minor bigint, currency text)
   returns table (minor bigint)
 language sql stable rows 1
@@ -28,11 +27,11 @@ comment on function app.usual_amount is
 
 create or replace function app.is_paid_by_autopay(bill app.expenses, due_on date, today date) returns boolean
 language sql immutable
-  -- next_due shows how far the bill was rolled: an earlier open occurrence was reopened by a person, and stays open.
+  -- An open occurrence before next_due was reopened by a person and stays open.
   return (bill).autopay and due_on < today and due_on >= (bill).next_due;
 comment on function app.is_paid_by_autopay is
-  'Whether an open occurrence counts as paid: it is automatic and has passed since the last roll. Without any known '
-  'amount, the roll leaves it waiting for one.';
+  'Whether an open occurrence counts as paid: the bill is automatic, and the date has passed since the last roll. If '
+  'no amount is known, the roll leaves it open.';
 
 create or replace function app.awaits_amount(bill app.expenses) returns boolean
 language sql immutable
@@ -52,7 +51,8 @@ begin atomic
     and (usual_minor is null or o.due_on < coalesce(awaited_dates.next_due, today));
 end;
 comment on function app.awaited_dates is
-  'Past dates of an automatic bill without an amount or estimate: neither paid nor overdue. Null without any.';
+  'Returns the past dates of an automatic bill without an amount or estimate, which are neither paid nor overdue; '
+  'null for none.';
 
 create or replace function app.first_watched(bill app.expenses, day date) returns date
 language sql immutable

@@ -13,7 +13,7 @@ begin
   end if;
 end
 $$;
-comment on function app.check_pause is 'The rules of a pause that ends on a day.';
+comment on function app.check_pause is 'The rules for a pause that ends on a day.';
 
 create or replace function app.check_bill_update(context app.context, bill app.expenses, arguments jsonb) returns void
 language plpgsql stable set search_path = '' as $$
@@ -44,7 +44,7 @@ begin
 end
 $$;
 comment on function app.check_bill_update is
-  'Checks the rules of update_bill''s contract and the version that the caller has seen.';
+  'Checks the rules of update_bill''s contract, and the version that the caller saw.';
 
 create or replace function app.describe_touched(bill_id text, occurrence_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -193,7 +193,7 @@ begin
     end if;
   end if;
   if arguments #>> '{occurrence,action}' = 'set_amount' and occurrence.status = 'paid' then
-    -- Compare as with an estimate: the expense may have another amount.
+    -- Treat the amount as an estimate, because the expense may have another one.
     near.paid_minor := 0;
     near.amount_source := 'rule';
     spending := app.find_spending(bill, near, null, array[occurrence.due_on]);

@@ -13,7 +13,7 @@ begin
   ) then
     return '{"outcome": "unknown"}';
   end if;
-  -- If the person presses twice, the second request waits here and sees the first one's payment.
+  -- The second of two requests waits here and sees the first one's payment.
   perform app.lock_books(organization_id);
   bill := public.run_page_tool(user_id, organization_id, 'list_bills', jsonb_build_object('bill_id', bill_id), at);
   if bill ->> 'outcome' <> 'ok' or not (bill #>> '{result,ok}')::boolean then
@@ -32,8 +32,8 @@ begin
   where d.due_on = pay_due_date.due_on
   limit 1;
   if is_open is null then
-    -- The date was paid, skipped or moved after the page was shown. The tool would correct the existing payment
-    -- instead.
+    -- The date was paid, skipped or moved after the page was shown. Otherwise the tool would correct the existing
+    -- payment.
     return '{"outcome": "already"}';
   elsif due is distinct from shown then
     return '{"outcome": "changed"}';
@@ -47,5 +47,5 @@ end
 $$;
 comment on function public.pay_due_date is
   'Pays the due date that a page showed. Returns the result of public.run_page_tool for mark_bill_paid, or {outcome: '
-  'unknown | already | changed | busy}. already: the date is not open; changed: its amount differs from the one shown '
-  '(null when none was).';
+  'unknown | already | changed | busy}. already: the date is not open; changed: its amount differs from the shown one '
+  '(null if none was shown).';

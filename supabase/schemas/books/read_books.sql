@@ -1,4 +1,4 @@
--- The books on one page, composed from the tools' answers as the person sees them. It computes no sums of its own.
+-- The books on one page, composed of the tools' answers for the person. It computes no sums itself.
 
 create or replace function public.read_books(user_id uuid, organization_id text, month_on date, searched text,
   cursor text, paid text, at timestamptz) returns jsonb
@@ -52,7 +52,7 @@ begin
     'may_export', identity.member_may(chosen.id, user_id, 'books:export'),
     'bills', bills, 'spending', spending, 'balances', balances, 'documents', documents,
     'expenses', expenses,
-    -- Only a change that this person made within the last day.
+    -- Only a change that this person made within a day.
     'paid', (
       select jsonb_build_object('change_id', s.id, 'facts', s.facts, 'is_undone', s.undone_by is not null)
       from app.change_sets as s

@@ -1,7 +1,6 @@
--- Calendar feeds: addresses that return a person's due dates.
--- Invariants: only the SHA-256 of the token is stored; a person has one address per organization; it ends with the
--- membership.
--- Row-level security is on without policies: only the service reads the table.
+-- Calendar feeds: addresses that return a person's due dates. Invariants: only the SHA-256 of the token is stored; a
+-- person has one address per organization; the address ends with the membership. Row-level security is on without
+-- policies: only the service reads the table.
 
 create table identity.calendar_feeds (
   organization_id text collate "C" not null,

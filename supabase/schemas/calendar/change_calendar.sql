@@ -9,7 +9,7 @@ begin
   select m.organization_id, m.user_id, decode(create_calendar.token_hash, 'hex'), at
   from identity.memberships as m
   where m.organization_id = create_calendar.organization_id and m.user_id = create_calendar.user_id
-  -- Of two concurrent requests the later wins, because the browser shows its address.
+  -- The later of two concurrent requests wins, because the browser shows its address.
   on conflict on constraint calendar_feeds_pkey do update
     set token_hash = excluded.token_hash, show_amounts = false, created_at = excluded.created_at
     where f.created_at <= excluded.created_at;

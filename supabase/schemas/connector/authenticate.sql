@@ -16,7 +16,7 @@ begin
   perform set_config('application_name', app.request_name(), true);
   select * into principal from oauth.resolve_access_token(decode(authenticate.token_hash, 'hex'), resource, at);
   if principal.outcome is distinct from 'ok' then
-    -- Only a token that was never ours counts as a guess. An expired or revoked token must get its own error, even if
+    -- Only a token that we never issued counts as a guess. An expired or revoked token must get its own error, even if
     -- many clients share the address.
     if limits is not null
       and not exists (select from oauth.tokens as t where t.token_hash = decode(authenticate.token_hash, 'hex')) then

@@ -10,8 +10,8 @@ begin
 end
 $$;
 comment on function app.count_request is
-  'Counts a request of a grant. It runs last in its transaction: the row stays locked until commit, and calls of one '
-  'client must not wait for each other''s tools. Concurrent calls are therefore counted late, which is exact enough.';
+  'Counts a request of a grant. It runs last in its transaction, because the row stays locked until commit, and calls '
+  'of one client must not wait for each other''s tools. So concurrent calls are counted late, which is exact enough.';
 
 create or replace function public.authenticate_bearer(token_hash text, resource text, at timestamptz,
   limits jsonb default null) returns jsonb
@@ -33,4 +33,4 @@ $$;
 comment on function public.authenticate_bearer is
   'For requests that run no tool: {outcome: ok | invalid_token | feature_not_in_plan | organization_deleting | '
   'limited, organization?, plan?, required_plan?, deletes_on?, retry_after?, first_use_in_hour?, grant_id?, '
-  'barred_by?}, with identity.barred_by.';
+  'barred_by?}, barred_by comes from identity.barred_by.';

@@ -9,12 +9,12 @@ begin
   if principal ->> 'outcome' <> 'ok' then
     return principal;
   end if;
-  -- auth.uid() reads one of the two settings, depending on the platform's version.
+  -- auth.uid() reads one of these two settings, depending on the platform's version.
   perform set_config('request.jwt.claims', (principal -> 'claims')::text, true),
     set_config('request.jwt.claim.sub', principal #>> '{claims,sub}', true);
   result := app.run_tool(tool, coalesce(arguments, '{}'), at);
   if result is null then
-    -- The membership ended after the token check.
+    -- The membership ended after the token was checked.
     return '{"outcome": "invalid_token"}';
   end if;
   if result #>> '{error,code}' = 'insufficient_scope' then
@@ -40,9 +40,9 @@ end
 $$;
 comment on function public.call_tool is
   'Authenticates a bearer and runs one tool, in one call: {outcome, result?, first_use_in_hour?}; result is the '
-  'tool''s envelope. Outcomes of app.authenticate, and insufficient_scope {grant_id, organization} for a write of an '
-  'app that may only read. first_use_in_hour requests record_use after the answer, once per hour and grant, so that '
-  'no tool call writes the grant.';
+  'tool''s envelope. Also returns the outcomes of app.authenticate, and insufficient_scope {grant_id, organization} '
+  'for a write by a read-only app. If first_use_in_hour is true, the caller calls record_use after the answer, so '
+  'that no tool call writes the grant.';
 
 create or replace function public.call_long_tool(token_hash text, resource text, tool text, arguments jsonb,
   at timestamptz, limits jsonb default null) returns jsonb
@@ -53,13 +53,13 @@ begin
 end
 $$;
 comment on function public.call_long_tool is
-  'The same for tools that may take longer than the statement timeout: publishing an import of many rows, or undoing '
-  'one.';
+  'Like public.call_tool, for tools that may take longer than the statement timeout: publishing an import of many '
+  'rows, or undoing one.';
 
--- From here on the person acts, not the service: the function sets the role on entry, and PostgreSQL restores it. Set
--- last, because it requires `authenticated`'s right to execute. No caller may be SECURITY DEFINER, where roles cannot
--- be set.
+-- The function sets this role on entry, so it acts as the person and not as the service, and PostgreSQL restores the
+-- role afterwards. Set last, because it requires `authenticated`'s right to execute. No caller may be SECURITY DEFINER,
+-- where roles cannot be set.
 alter function app.run_tool set role = 'authenticated';
--- Compiling a statement takes longer than running it in any tool.
+-- In every tool, JIT compilation takes longer than running the statement.
 alter function app.run_tool set jit = off;
 revoke all on function app.count_request from authenticated;

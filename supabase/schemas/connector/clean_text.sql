@@ -4,7 +4,7 @@ begin
   return nullif(btrim(regexp_replace(value, '\s+', ' ', 'g')), '');
 end
 $$;
-comment on function app.clean_text is 'One line of typed text with single spaces; blank is null.';
+comment on function app.clean_text is 'Returns a typed text as one line with single spaces; null for a blank text.';
 
 create or replace function app.fold_text(value text) returns text
 language plpgsql immutable set search_path = '' as $$

@@ -1,9 +1,8 @@
 -- The connector's database side: one call authenticates a bearer token, becomes the person under row-level security,
--- runs one tool and returns its envelope.
--- This file has the context and the change sets that tools share.
--- A tool is `app.<tool>(context app.context, arguments jsonb) returns jsonb`, stable if it only reads, and returns
--- {data, warnings?, next_cursor?, total_count?, totals_by_currency?}. A writing tool also returns {facts}, from which
--- TypeScript words the list of recent changes.
+-- runs one tool and returns its envelope. This file defines the context and the change sets that tools share. A tool is
+-- `app.<tool>(context app.context, arguments jsonb) returns jsonb`, stable if it only reads, and returns {data,
+-- warnings?, next_cursor?, total_count?, totals_by_currency?}. A writing tool also returns {facts}, from which
+-- TypeScript phrases the list of recent changes.
 
 create type app.context as (
   organization_id text,
@@ -19,7 +18,7 @@ create type app.context as (
   grant_id uuid
 );
 comment on type app.context is
-  'The person, organization and time of a tool''s run; today is the calendar date in the owner''s zone.';
+  'The person, organization and time of a tool call; today is the calendar date in the owner''s zone.';
 
 create or replace function app.read_context(at timestamptz) returns app.context
 language plpgsql stable set search_path = '' as $$
@@ -39,8 +38,6 @@ end
 $$;
 comment on function app.read_context is
   'Returns the context of the running request, read as the person; null without membership in its organization.';
-
--- Changes
 
 create or replace function app.begin_change(context app.context, tool text) returns text
 language plpgsql set search_path = '' as $$
@@ -68,7 +65,7 @@ begin
     update app.change_sets as s set facts = finish_change.facts where s.id = change;
     return change;
   elsif app.has_items(change) then
-    -- The write made the row invisible to its author, so it could be neither reviewed nor undone.
+    -- Otherwise nobody could review a change that hides the row from its author, and the author could not undo it.
     perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'));
   end if;
   delete from app.change_sets as s where s.id = change;
@@ -78,8 +75,6 @@ $$;
 comment on function app.finish_change is
   'Closes a change set; without writes it deletes the set and returns null. A set with writes must have facts (null '
   'violates a constraint) and must still be visible to its author.';
-
--- Running a tool
 
 create or replace function app.is_write(tool text) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -91,17 +86,17 @@ begin
 end
 $$;
 comment on function app.is_write is
-  'Whether a tool changes the books: a stable function cannot; an unknown name counts as a write.';
+  'Whether a tool changes the books. A stable function cannot, and an unknown name counts as a write.';
 
 create or replace function app.dispatch_tool(context app.context, tool text, arguments jsonb) returns jsonb
 language plpgsql set search_path = '' as $$
 declare
   result jsonb;
 begin
-  -- The names of the parameters keep helpers out; tool_registry_test.ts compares those that have them with the
+  -- The parameter names exclude helper functions. tool_registry_test.ts compares the remaining functions with the
   -- contracts.
   execute format('select app.%I(context => $1, arguments => $2)', tool) into result using context, arguments;
   return result;
 end
 $$;
-comment on function app.dispatch_tool is 'Runs a tool by its name; an unknown name is an error of the caller.';
+comment on function app.dispatch_tool is 'Runs a tool by its name. An unknown name is the caller''s error.';

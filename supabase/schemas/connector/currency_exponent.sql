@@ -11,4 +11,4 @@ begin
 end
 $$;
 comment on function app.currency_exponent is
-  'Number of decimals of a currency; ends the tool with currency_unknown for an unknown code.';
+  'Returns the number of decimals of a currency; ends the tool with currency_unknown for an unknown code.';

@@ -1,5 +1,5 @@
 -- The effects of a change on rows, before and after, in people's terms, for pages and proposals. undo_change reports
--- its effects the same way, without values.
+-- its effects in the same form, without values.
 
 create or replace function app.describe_value(kept jsonb, key text) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -28,20 +28,19 @@ begin
     when key = 'sharing' then jsonb_build_object('shared', app.describe_sharing(kept -> key))
     when key in ('assignee_id', 'created_by', 'payer_id', 'paid_by', 'from_id', 'to_id')
       then jsonb_build_object('person', app.member_name((kept ->> key)::uuid))
-    -- Values equal to the usual one are left out.
     when key = 'direction' then case kept ->> key when 'refund' then to_jsonb(true) end
     else kept -> key
   end;
 end
 $$;
 comment on function app.describe_value is
-  'Returns a column of a kept row in familiar terms: {amount, currency}, {category}, {person}, {shared}, {percent}, '
-  '{days}, else the value itself; null for no value.';
+  'Returns a column of a captured row in the user''s terms: {amount, currency}, {category}, {person}, {shared}, '
+  '{percent}, {days}, else the value itself; null without a value.';
 
 create or replace function app.describe_effects(touched app.kept_row[], at_most int) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Added and deleted records show these fields; changed records show every changed column.
+  -- Added and deleted records show these fields. Changed records show every changed column.
   telling constant text[] := array[
     'amount_minor', 'amount_mode', 'is_estimate', 'currency', 'charged_minor', 'expected_minor', 'paid_on', 'due_on',
     'status', 'paused_until', 'anchor_on', 'frequency', 'every', 'month_days', 'weekend_rule', 'ends_on', 'ends_after',
@@ -91,7 +90,7 @@ begin
               and v.was -> 'currency' is distinct from v.becomes -> 'currency'
             or key = 'charged_minor' and v.was -> 'charged_currency' is distinct from v.becomes -> 'charged_currency'
           )
-          -- A date is named by its day.
+          -- A due date is named by its day.
           and not (key = 'due_on' and t.table_name = 'expense_occurrences' and (t.was_gone or t.is_gone))
           -- The amount includes the currency.
           and not (
@@ -109,7 +108,7 @@ begin
         -- Only derived columns changed.
         and (f.key is not null or t.was_gone <> t.is_gone)
     ), fields as (
-      -- A payment repeats its expense's fields.
+      -- A payment repeats fields of its expense.
       select distinct on (t.thing, t.key) t.thing, t.key, t.was, t.becomes
       from told as t
       where t.was is distinct from t.becomes
@@ -139,7 +138,7 @@ end
 $$;
 comment on function app.describe_effects is
   'The effects on rows, {effects: [{id, subject, verb? (added or deleted), fields?: [{field, before?, after?}]}], '
-  'effects_count}. effects is limited; the count is complete.';
+  'effects_count}. effects is cut to a limit; effects_count is complete.';
 
 create or replace function app.read_effects(change_id text, at_most int) returns jsonb
 language plpgsql stable set search_path = '' as $$

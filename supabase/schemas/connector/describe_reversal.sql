@@ -8,8 +8,8 @@ create type app.reversal as (
   fields text[]
 );
 comment on type app.reversal is
-  'Describes the effect of an undo on one row: its id and familiar name, {kind, name?, …}, and its removal, '
-  'restoration or reverted columns.';
+  'Describes the effect of an undo on one row: its id, its name for people as {kind, name?, …}, and whether it was '
+  'removed, restored or had columns reverted.';
 
 create or replace function app.describe_reversal(table_name text, kept jsonb, wanted jsonb, current jsonb)
   returns app.reversal
@@ -64,7 +64,7 @@ begin
 end
 $$;
 comment on function app.describe_reversal is
-  'The reversal of one row, from its current, captured and wanted values.';
+  'Returns the reversal of one row, from its current, captured and wanted values.';
 
 create or replace function app.describe_current(current jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -85,7 +85,7 @@ begin
   ));
 end
 $$;
-comment on function app.describe_current is 'Returns the current state of the row that blocks an undo.';
+comment on function app.describe_current is 'Returns the current state of a row that blocks an undo.';
 
 create or replace function app.change_facts(change app.change_sets) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -93,4 +93,4 @@ begin
   return jsonb_build_object('tool', change.tool, 'facts', change.facts);
 end
 $$;
-comment on function app.change_facts is 'Returns the facts of a change, for its words: {tool, facts}.';
+comment on function app.change_facts is 'Returns the facts of a change for its description: {tool, facts}.';

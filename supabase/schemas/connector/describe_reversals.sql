@@ -34,4 +34,4 @@ begin
 end
 $$;
 comment on function app.describe_reversals is
-  'The reverted records, {reversed, reversed_count}: at most 100, with the count when there were more.';
+  'Returns the reverted records, {reversed, reversed_count}: at most 100, and the count if there were more.';

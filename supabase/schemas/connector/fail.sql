@@ -7,9 +7,9 @@ begin
 end
 $$;
 comment on function app.fail is
-  'Ends the tool and rolls back everything it wrote. The code is from a closed list; its first part is public '
-  '(invalid_argument.tags_too_many). params are the facts for the message in shared/words; params.details go to the '
-  'client.';
+  'Ends the tool and rolls back everything it wrote. The code comes from a closed list, and its first part is public '
+  '(invalid_argument in invalid_argument.tags_too_many). params are the facts for the message in shared/words; '
+  'params.details go to the client.';
 
 create or replace function app.warning(code text, params jsonb default '{}') returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -18,4 +18,4 @@ begin
 end
 $$;
 comment on function app.warning is
-  'A warning in addition to the result: a code from a closed list, and the facts for its message.';
+  'Returns a warning to add to the result: a code from a closed list, and the facts for its message.';

@@ -4,11 +4,11 @@ declare
   root app.change_sets := target;
   earlier app.change_sets;
 begin
-  -- An undo stands for the change it undid; undoing that change again would revert the undo.
+  -- For an undo, use the change that it reverted: undoing that change again would revert the undo.
   while root.undoes is not null loop
     select * into root from app.change_sets as s where s.id = root.undoes;
   end loop;
-  -- "And the one before" is never done on a repeated call, but named for the next.
+  -- A repeated "undo that" must not undo an earlier change, but the error names it.
   select * into earlier from app.change_sets as s
   where s.organization_id = root.organization_id and s.actor_id = root.actor_id
     and s.grant_id is not distinct from root.grant_id and s.recorded_seq < root.recorded_seq
@@ -31,7 +31,8 @@ begin
 end
 $$;
 comment on function app.fail_already_undone is
-  'Ends the tool with already_undone for a change that was undone, and possibly redone; names the previous change.';
+  'Ends the tool with already_undone for a change that was undone (and possibly redone), and names the previous '
+  'change.';
 
 create or replace function app.find_latest_change(context app.context) returns app.change_sets
 language plpgsql stable set search_path = '' as $$
@@ -39,7 +40,7 @@ declare
   max_minutes constant int := 30;
   latest app.change_sets;
 begin
-  -- Skips automatic payments and fetches. Undos count: after one of them "undo that" is a retry, and must not revert an
+  -- Skips automatic payments and fetches. Undos count: "undo that" after an undo is a retry, and must not revert an
   -- earlier change.
   select * into latest from app.change_sets as s where s.id = app.find_own_latest(context.grant_id);
   if not found then
@@ -57,8 +58,8 @@ begin
 end
 $$;
 comment on function app.find_latest_change is
-  'Returns the change that "undo that" means: the latest change of this connection within half an hour that is not an '
-  'undo.';
+  'Returns the change that "undo that" refers to: the latest change of this connection within half an hour, unless it '
+  'is an undo.';
 
 create or replace function app.find_change_to_undo(context app.context, change_id text) returns app.change_sets
 language plpgsql stable set search_path = '' as $$

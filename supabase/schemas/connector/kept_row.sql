@@ -1,5 +1,5 @@
 -- Kept rows: compares a row that the capture trigger stored with the current one, and restores it. Works for every
--- captured table, and for the settings, which are stored like a row of the organization.
+-- captured table and for the settings, which are stored as one row of the organization.
 
 create type app.kept_row as (
   table_name text,
@@ -8,7 +8,7 @@ create type app.kept_row as (
   after jsonb,
   current jsonb
 );
-comment on type app.kept_row is 'A row before a change, after it, and now; null while it did or does not exist.';
+comment on type app.kept_row is 'A row before a change, after it, and now. A state is null if the row did not exist.';
 
 create or replace function app.same_content(kept jsonb, typed jsonb, current jsonb, derived text[]) returns boolean
 language plpgsql immutable set search_path = '' as $$
@@ -20,13 +20,13 @@ begin
     select
     from jsonb_object_keys(kept) as key
     where key <> all (derived) and typed -> key is distinct from current -> key
-      -- A bill that has run out ends by itself, and lives again when a payment is taken back.
+      -- A bill without dates left ends by itself, and becomes active again when a payment is undone.
       and not (key = 'status' and array[typed ->> key, current ->> key] <@ array['active', 'ended'])
   );
 end
 $$;
 comment on function app.same_content is
-  'Whether a row still has its captured content; typed is that content with the table''s current columns.';
+  'Whether a row still has its captured content; typed is the captured content with the table''s current columns.';
 
 create or replace function app.compare_rows(table_name text, ids text[], kept jsonb[])
   returns table (row_id text, current jsonb, is_same boolean)
@@ -56,7 +56,7 @@ begin
 end
 $$;
 comment on function app.compare_rows is
-  'The current rows, locked, null for missing ones, and whether each still has its captured content.';
+  'Returns the current rows, locked (null for missing ones), and whether each still has its captured content.';
 
 create or replace function app.write_rows(table_name text, ids text[], wanted jsonb[]) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -76,7 +76,7 @@ begin
   from pg_attribute as a
   where a.attrelid = format('app.%I', table_name)::regclass and a.attnum > 0 and not a.attisdropped
     and a.attgenerated = '';
-  -- A row deleted again is kept as long as one deleted today.
+  -- The retention of a row that is deleted again starts today.
   execute format(
     $query$
       with written as (
@@ -106,7 +106,7 @@ begin
 end
 $$;
 comment on function app.write_rows is
-  'Restores captured rows of any table with their ids and versions. app.write_expenses writes new expenses.';
+  'Restores captured rows of any table with their ids and versions. New expenses are written by app.write_expenses.';
 
 create or replace function app.remove_rows(table_name text, ids text[]) returns text[]
 language plpgsql volatile set search_path = '' as $$
@@ -135,4 +135,4 @@ end
 $$;
 comment on function app.remove_rows is
   'Reverts the creation of rows: deletes or archives them if possible, and reopens an occurrence with payments. '
-  'Returns the reverted rows; a category in use stays.';
+  'Returns the reverted rows, without categories that are in use.';

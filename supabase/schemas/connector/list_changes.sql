@@ -1,4 +1,4 @@
--- The log of changes in get_context: who changed what, when and with which client.
+-- The log of changes in get_context: each with its author, time and client.
 
 create or replace function app.rows_of_record(record text) returns text[]
 language plpgsql stable set search_path = '' as $$
@@ -11,7 +11,7 @@ begin
   if wanted ~ '^[a-z]{2,5}_[0-9a-z]{8,32}$' then
     expense_ids := array[wanted];
   else
-    -- Deleted ones included: their deletion is a change.
+    -- Includes deleted ones, because their deletion is a change.
     expense_ids := array(
       select e.id from app.expenses as e
       where app.fold_text(concat_ws(' ', e.name, e.payee)) like all (words)
@@ -29,7 +29,7 @@ begin
 end
 $$;
 comment on function app.rows_of_record is
-  'Ids of the rows that belong to a record, named by its id or by a part of its name or payee.';
+  'Returns the ids of the rows that belong to a record, given by its id or a part of its name or payee.';
 
 create or replace function app.find_paid_by(context app.context, member_id uuid, from_on date, to_on date) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -57,7 +57,8 @@ end
 $$;
 comment on function app.find_paid_by is
   'Returns what the books contain about a member who made no changes: {log_begins?, paid_by_member? [{count, '
-  'recorded_by?}]}, with payments of these days that others recorded, and the day of the first stored change.';
+  'recorded_by?}]}, the member''s payments of these days that others recorded, and the day of the first stored '
+  'change.';
 
 create or replace function app.list_changes(context app.context, wanted jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$

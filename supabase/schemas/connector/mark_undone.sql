@@ -2,7 +2,7 @@ create or replace function app.mark_undone(target app.change_sets, undo_id text)
 language plpgsql volatile set search_path = '' as $$
 begin
   update app.change_sets as s set undoes = target.id where s.id = undo_id;
-  -- Undoing an undo restores the first change, and so on down the chain.
+  -- Undoing an undo restores the first change, and so on along the chain.
   loop
     update app.change_sets as s set undone_by = undo_id where s.id = target.id;
     exit when target.undoes is null;
@@ -11,8 +11,7 @@ begin
   end loop;
 end
 $$;
-comment on function app.mark_undone is
-  'Marks a change as undone, and updates the changes that it had undone.';
+comment on function app.mark_undone is 'Marks a change as undone, and updates the changes that it had reverted.';
 
 create or replace function app.find_conflicts(change_id text) returns app.kept_row[]
 language plpgsql volatile set search_path = '' as $$
@@ -37,7 +36,7 @@ begin
   );
 end
 $$;
-comment on function app.find_conflicts is 'The rows of a change that have changed since.';
+comment on function app.find_conflicts is 'Returns the rows of a change that have changed since.';
 
 create or replace function app.fail_undo(target app.change_sets, conflicts app.kept_row[]) returns void
 language plpgsql stable set search_path = '' as $$
@@ -45,12 +44,12 @@ declare
   rows jsonb;
   later app.change_sets;
 begin
-  -- One row for each record that people see.
+  -- Return one row per record as people see it.
   select jsonb_agg(jsonb_build_object('id', r.id, 'subject', r.subject, 'current', r.current)
     order by r.place) into rows
   from (
     select d.id, (array_agg(d.subject order by d.subject ->> 'due_on' nulls first))[1] as subject,
-      -- A bill lives as long as its own row, whatever dates went.
+      -- A bill counts as deleted only if its own row is, not if some of its dates are.
       jsonb_object_agg(f.key, f.value) - case when bool_or(f.key <> 'deleted') then 'deleted' else '' end as current,
       min(x.place) as place
     from unnest(conflicts[:100]) with ordinality as x (table_name, row_id, before, after, current, place)
@@ -81,5 +80,4 @@ begin
 end
 $$;
 comment on function app.fail_undo is
-  'Ends the tool with undo_conflict, the current state of the rows that block the undo, and the latest change of '
-  'them.';
+  'Ends the tool with undo_conflict, the current state of the rows that block the undo, and their latest change.';

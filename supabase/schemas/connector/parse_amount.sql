@@ -27,4 +27,4 @@ begin
 end
 $$;
 comment on function app.parse_amount is
-  'A decimal string in major units as exact minor units of a currency; null stays null.';
+  'Parses a decimal string in major units into exact minor units of a currency; null stays null.';

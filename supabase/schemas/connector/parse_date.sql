@@ -20,7 +20,8 @@ begin
 end
 $$;
 comment on function app.nearest_day is
-  'Returns the day that MM-DD means near today, if only one is possible; else ends the tool and asks for the year.';
+  'Returns the day near today that MM-DD means, if only one is possible; otherwise ends the tool and asks for the '
+  'year.';
 
 create or replace function app.nearest_weekday(context app.context, word text, field text, is_past boolean) returns date
 language plpgsql stable set search_path = '' as $$
@@ -44,8 +45,8 @@ begin
 end
 $$;
 comment on function app.nearest_weekday is
-  'The date of a weekday name: the last one for payments, else the next. On that weekday itself, ends the tool with a '
-  'question.';
+  'Returns the date of a weekday name: the last one for payments, else the next. If today is that weekday, ends the '
+  'tool with a question.';
 
 create or replace function app.parse_date(context app.context, value text, field text, is_past boolean default false)
   returns date
@@ -79,4 +80,5 @@ exception when datetime_field_overflow then
 end
 $$;
 comment on function app.parse_date is
-  'Returns a date argument as a calendar date of the owner; a payment''s date is in the past. Null stays null.';
+  'Returns a date argument as a calendar date of the owner. A payment''s date must not be in the future. Null stays '
+  'null.';

@@ -10,18 +10,18 @@ begin
   change := app.begin_change(context, tool);
   result := app.dispatch_tool(context, tool, arguments);
   change := app.finish_change(change, result -> 'facts');
-  -- A tool whose work happened in an earlier call names that call's change.
+  -- A tool that did its work in an earlier call returns that call's change.
   return result - 'facts' || jsonb_build_object('change_id', coalesce(change, result ->> 'change_id'));
 end
 $$;
-comment on function app.perform_tool is 'Runs a tool, inside a change set if it writes.';
+comment on function app.perform_tool is 'Runs a tool. A write runs inside a change set.';
 
 create or replace function app.preview_tool(context app.context, tool text, arguments jsonb) returns jsonb
 language plpgsql set search_path = '' as $$
 declare
   preview text;
 begin
-  -- The tool really runs, so a preview cannot differ from the write; leaving the block by an error takes everything
+  -- The tool really runs, so a preview cannot differ from the write; the error that leaves the block rolls everything
   -- back.
   raise exception using errcode = 'EX002', detail = app.preview_judged(context, tool, arguments)::text;
 exception when sqlstate 'EX002' then
@@ -95,12 +95,12 @@ language plpgsql volatile set search_path = '' set lock_timeout = '2s' as $$
 begin
   perform pg_advisory_xact_lock(app.books_key(lock_books.organization_id));
   if identity.is_standing_noted() then
-    -- The previous holder of the lock may have changed this person's rights.
+    -- The previous lock holder may have changed this person's rights.
     perform identity.note_standing();
     perform app.refuse_reader();
   end if;
 exception when lock_not_available then
-  -- A waiting call holds a connection that others need.
+  -- A waiting call holds a database connection that others need.
   perform app.fail('busy');
 end
 $$;
@@ -125,5 +125,5 @@ begin
 end
 $$;
 comment on function app.lock_books_last is
-  'app.lock_books for transactions that already hold row locks. It polls instead of waiting, because the holder of the '
-  'books may wait for these rows.';
+  'app.lock_books for transactions that already hold row locks. It polls instead of waiting, because the lock''s '
+  'holder may wait for these rows.';

@@ -1,4 +1,4 @@
--- Parts of get_context: the payees, the settings, and the end of the plan.
+-- The payees, the settings, and the end of the plan, for get_context.
 
 create or replace function app.list_payees() returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -20,7 +20,8 @@ begin
   );
 end
 $$;
-comment on function app.list_payees is 'Payees of the last 1000 payments, the latest first, each with its category.';
+comment on function app.list_payees is
+  'Returns the payees of the last 1000 payments, latest first, each with its category.';
 
 create or replace function app.read_settings(context app.context) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -48,7 +49,7 @@ begin
 end
 $$;
 comment on function app.read_settings is
-  'The settings that update_settings can change: the organization''s, and the person''s own mail preferences.';
+  'Returns the settings that update_settings can change: the organization''s, and the person''s own mail preferences.';
 
 create or replace function app.plan_warnings(context app.context) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -69,4 +70,4 @@ begin
 end
 $$;
 comment on function app.plan_warnings is
-  'Returns warnings about a trial or grace period that ends within a week, if no other plan includes its features.';
+  'Returns warnings about a trial or grace period that ends within a week, unless another plan includes its features.';

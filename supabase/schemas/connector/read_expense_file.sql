@@ -12,7 +12,7 @@ begin
   result := app.run_tool(
     'list_expenses', arguments || jsonb_build_object('format', 'csv', 'limit', rows_at_once), at
   );
-  -- The membership ended, or the person was suspended, since the link was made.
+  -- The membership ended or the person was suspended after the link was created.
   return case when result is null then '{"outcome": "refused"}'
     else jsonb_build_object('outcome', 'ok', 'result', result - 'page') end;
 end

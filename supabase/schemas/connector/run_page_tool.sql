@@ -2,7 +2,7 @@ create or replace function app.act_as(user_id uuid, organization_id text) return
 language plpgsql volatile set search_path = '' as $$
 begin
   perform set_config('application_name', app.request_name(), true);
-  -- auth.uid() reads one of the two settings, depending on the platform's version.
+  -- auth.uid() reads one of these two settings, depending on the platform's version.
   perform set_config('request.jwt.claims', jsonb_build_object(
       'sub', user_id, 'role', 'authenticated', 'organization_id', organization_id
   )::text, true),
@@ -10,7 +10,7 @@ begin
 end
 $$;
 comment on function app.act_as is
-  'Sets the person for functions that run as signed-in people: a person of our pages, without an app.';
+  'Sets the person for functions that run as signed-in people, for a person on our pages without an app.';
 revoke all on function app.act_as from authenticated;
 
 create or replace function public.run_page_tool(user_id uuid, organization_id text, tool text, arguments jsonb,
@@ -25,7 +25,7 @@ begin
   end if;
   perform app.act_as(user_id, organization_id);
   result := app.run_tool(tool, arguments, at);
-  -- The membership ended, or the person was suspended, since the page was shown.
+  -- The membership ended or the person was suspended after the page was shown.
   return case when result is null then '{"outcome": "refused"}'
     else jsonb_build_object('outcome', 'ok', 'result', result) end;
 end

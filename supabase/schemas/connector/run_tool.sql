@@ -8,16 +8,16 @@ begin
     return tool = 'import_expenses';
   end if;
   if target_id is null then
-    -- The latest change of this connection, as in app.find_latest_change.
+    -- The latest change of this connection, as app.find_latest_change defines it.
     target_id := app.find_own_latest((auth.jwt() ->> 'grant_id')::uuid);
   end if;
-  -- The undo of an import waits for imports first, because a commit locks lines whose other halves it has.
+  -- The undo of an import waits for other imports first, because a commit locks lines whose other halves belong to it.
   return exists (select from app.change_sets as s where s.id = target_id and s.tool = 'import_expenses')
     or exists (select from app.change_items as i where i.change_id = target_id offset many);
 end
 $$;
 comment on function app.is_long is
-  'Whether a write may take too long to hold the books lock throughout: an import, or its undo.';
+  'Whether a write takes too long to hold the books lock throughout: an import, or its undo.';
 
 create or replace function app.run_tool(tool text, arguments jsonb, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -33,12 +33,12 @@ begin
     perform app.refuse_reader();
     -- Writes of one organization are serialized. The second of two equal calls sees what the first wrote, a checked
     -- version cannot change before the write, and the numbers of changes follow their order of effect. Organizations
-    -- don't wait for each other. Long writes take the lock late.
+    -- don't wait for each other. Long writes take the lock at their end.
     if not app.is_long(tool, arguments) then
       perform app.lock_books(identity.current_organization_id());
     end if;
   end if;
-  -- After the lock, because its previous holder may have changed the currency, time zone or members.
+  -- Read after the lock is taken, because its previous holder may have changed the currency, time zone or members.
   context := app.read_context(at);
   if context.organization_id is null then
     return null;
@@ -49,7 +49,7 @@ begin
     else app.perform_judged(context, tool, arguments)
   end;
   if is_write then
-    -- A write, or the undo of one, may have set the time zone or the currency that the answer names.
+    -- This write may have changed the time zone or currency that the answer uses.
     context := app.read_context(at);
   end if;
   perform set_config('app.standing_of', '', true);

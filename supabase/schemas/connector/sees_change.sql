@@ -27,8 +27,8 @@ begin
 end
 $$;
 comment on function app.list_subjects is
-  'Returns the ids of the expenses, categories, settlements and documents that a change concerns, before and after it. '
-  'Includes records that others were merged into, and categories that its facts mention.';
+  'Returns the ids of the expenses, categories, settlements and documents that a change concerns, before and after '
+  'it. Includes merge targets, and categories that its facts mention.';
 
 create or replace function app.list_own_subjects(change app.change_sets) returns text[]
 language plpgsql stable security definer set search_path = '' as $$
@@ -40,13 +40,12 @@ begin
   );
 end
 $$;
-comment on function app.list_own_subjects is
-  'Returns the ids of a change''s balances, which have policies of their own.';
+comment on function app.list_own_subjects is 'Returns the ids of a change''s balances, which have their own policies.';
 
 create or replace function app.sees_change(change app.change_sets) returns boolean
 language plpgsql stable set search_path = '' as $$
 begin
-  -- A change whose contents were purged has no subject left.
+  -- A change without its purged contents has no subjects.
   if change.is_emptied then
     return change.actor_id = auth.uid();
   end if;
@@ -91,5 +90,5 @@ begin
 end
 $$;
 comment on function app.find_own_latest is
-  'Returns the person''s latest change through a connection, even if its subject has been hidden from them since. '
-  'Otherwise "undo that" would revert an earlier change.';
+  'Returns the person''s latest change through a connection, even if its subject is now hidden from them. Otherwise '
+  '"undo that" would revert an earlier change.';

@@ -16,20 +16,22 @@ create table app.change_sets (
   created_at timestamptz not null default app.instant()
 );
 comment on column app.change_sets.proposal_id is
-  'The proposal that was approved, if there was one; it may have been purged.';
-comment on column app.change_sets.moved is 'The size of the change (app.measure_change), if limits were checked.';
+  'The proposal that was approved, if any; it may have been purged since.';
+comment on column app.change_sets.moved is
+  'The size of the change (app.measure_change), if it was checked against limits.';
 comment on table app.change_sets is
   'One write by one tool, with its person and client; undone completely or not at all.';
-comment on column app.change_sets.grant_id is 'The connection that made it, for "undo that"; it may have been purged.';
+comment on column app.change_sets.grant_id is
+  'The connection that made it, for "undo that"; it may have been purged since.';
 comment on column app.change_sets.facts is
-  'Its effects, by tool: counts, names, totals by currency. The pages turn them into words. about has the ids of '
-  'categories that are named and need not have been touched (app.list_subjects).';
+  'Its effects, by tool: counts, names, totals by currency. TypeScript turns them into sentences. about has the ids '
+  'of mentioned categories, which the change may not have touched (app.list_subjects).';
 comment on column app.change_sets.recorded_seq is
   'Increases in the order of recording: the latest change has the highest number.';
 create index change_sets_newest_idx on app.change_sets (organization_id, recorded_seq);
 create index change_sets_grant_id_idx on app.change_sets (grant_id, recorded_seq) where grant_id is not null;
 comment on column app.change_sets.is_emptied is
-  'Whether it is too old to undo: its rows and facts are gone; author, time and tool stay.';
+  'Whether it is too old to undo: its rows and facts are deleted; author, time and tool stay.';
 create index change_sets_full_idx on app.change_sets (created_at) where not is_emptied;
 create index change_sets_created_at_idx on app.change_sets (created_at);
 create index change_sets_undoes_idx on app.change_sets (undoes);
@@ -50,8 +52,8 @@ create table app.change_items (
   primary key (change_id, position)
 );
 comment on table app.change_items is
-  'Each row of a change before and after. The capture trigger writes it; tools write only effects that aren''t rows: '
-  'settings and ended provider links.';
+  'Each row of a change before and after. The capture trigger writes it; tools add only effects without a captured '
+  'row: settings and ended provider links.';
 
 create table app.idempotency_keys (
   organization_id text collate "C" not null references identity.organizations (id) on delete cascade,

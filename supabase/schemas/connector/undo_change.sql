@@ -19,7 +19,7 @@ begin
     perform app.lock_imports(context.organization_id);
   end if;
   target := app.find_change_to_undo(context, arguments ->> 'change_id');
-  -- Locks bills before their dates, like all writers. The rolling job skips locked rows and must not be waited for.
+  -- Locks bills before their dates, like all writers. The rolling job skips locked rows, so nothing waits for it.
   -- Without the books lock, each expense is locked before its payments.
   perform
   from app.expenses as e
@@ -37,7 +37,7 @@ begin
   order by e.id
   for no key update;
 
-  -- In reverse order: the last created row is deleted first, and referenced rows are restored before their references.
+  -- In reverse order, to delete the last created row first and to restore referenced rows before their references.
   -- Consecutive rows of one kind are one step.
   for batch in
     with touched as (
@@ -60,7 +60,7 @@ begin
       ) - 1) / rows_at_once as page
       from steps as s
     )
-    -- In recording order within a step, so that its effects are reported in the order of the books.
+    -- In recording order within a step, so that the answer lists its effects in that order.
     select s.table_name, s.before is null as is_new,
       array_agg(s.row_id order by s.recorded_seq desc, s.position desc) as ids,
       array_agg(s.before order by s.recorded_seq desc, s.position desc) as befores,
@@ -109,7 +109,7 @@ begin
     else
       perform app.write_rows(batch.table_name, batch.ids, batch.befores);
     end if;
-    -- One by one, which adds in place; joining arrays copies all that was reversed before.
+    -- Append one by one, which extends the array in place. Joining arrays would copy the earlier reversals.
     foreach reversal in array rows loop
       reversed := reversed || reversal;
     end loop;
@@ -130,7 +130,7 @@ begin
   end if;
   described := app.describe_reversals(reversed);
   if is_long then
-    -- Other writers wait only from here on; the rows were locked one by one.
+    -- Other writers wait only from here on, because the rows were locked one by one.
     perform app.lock_books_last(context.organization_id);
   end if;
   if conflicts = '{}' then
@@ -138,13 +138,13 @@ begin
       -- A bill cannot be removed while later payments stay.
       select ('payments', p.id, to_jsonb(p), to_jsonb(p), to_jsonb(p))::app.kept_row
       from (select distinct id from unnest(expense_ids) as id) as x
-      -- One lookup each, because the planner cannot estimate how many rows an undo touched.
+      -- Look up each row, because the planner cannot estimate how many rows an undo changes.
       cross join lateral (select e.deleted_at from app.expenses as e where e.id = x.id offset 0) as e
       cross join lateral (select p.* from app.payments as p where p.expense_id = x.id offset 0) as p
       where e.deleted_at is not null and p.deleted_at is null
       order by p.recorded_seq
     ) || array(
-      -- Part of a date's payments can't be undone either, once a later payment settled the date on top of it.
+      -- A partial payment can't be undone either, once a later payment has settled the date.
       select ('expense_occurrences', o.id, to_jsonb(o), to_jsonb(o), to_jsonb(o))::app.kept_row
       from (
         select distinct coalesce(i.before, i.after) ->> 'occurrence_id' as id from app.change_items as i
@@ -154,7 +154,7 @@ begin
       where o.status = 'paid' and o.paid_minor < o.expected_minor
       order by o.due_on
     ) || array(
-      -- A record that absorbed another one since cannot be undone either: neither would remain.
+      -- A record that has absorbed another one since can't be undone either, because neither would remain.
       select ('payments', p.id, to_jsonb(p), to_jsonb(p), to_jsonb(p))::app.kept_row
       from app.change_items as i
       join app.payments as p on p.merged_into = i.row_id
@@ -182,7 +182,6 @@ begin
         app.member_name(target.actor_id)),
       'not_reversible', kept
     ) || described,
-    -- Undoing an undo redoes the first change.
     'facts', case
       when target.undoes is null then jsonb_build_object('verb', 'undid', 'change', app.change_facts(target))
       else jsonb_build_object(
@@ -193,14 +192,15 @@ begin
   );
 exception
   when unique_violation then
-    -- Rows that came back since stand in the way before the comparison reaches what brought them back.
+    -- Restored rows violate a unique constraint before app.find_conflicts can report the change that created the new
+    -- ones.
     conflicts := app.find_conflicts(target.id);
     if conflicts <> '{}' then
       perform app.fail_undo(target, conflicts);
     end if;
     perform app.fail('undo_conflict.name_taken', jsonb_build_object('change', app.change_facts(target)), 'change_id');
   when insufficient_privilege then
-    -- The bill would return to its former assignee, out of this person's sight.
+    -- The bill would return to its former assignee, who is hidden from this person.
     perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'), 'change_id');
 end
 $$;

@@ -1,8 +1,8 @@
 create or replace function app.write_cursor(scope jsonb, key jsonb) returns text
 language plpgsql stable set search_path = '' as $$
 begin
-  -- Base64url without padding (RFC 4648 section 5). The digest finds a cursor that was changed, or taken to another
-  -- list; it keeps no secret.
+  -- Base64url without padding (RFC 4648 section 5). The digest detects a changed cursor, or one of another list; it
+  -- protects no secret.
   return translate(
     encode(
       convert_to(
@@ -13,7 +13,7 @@ begin
 end
 $$;
 comment on function app.write_cursor is
-  'Returns an opaque cursor for the sort key of the last shown row; scope identifies the list, for example by its '
+  'Returns an opaque cursor for the sort key of the last shown row. scope identifies the list, for example by its '
   'filter.';
 
 create or replace function app.read_cursor(scope jsonb, cursor text, sorts_by regtype default 'date') returns jsonb

@@ -11,7 +11,8 @@ begin
   return document;
 end
 $$;
-comment on function app.find_document is 'A document that the person sees; ends the tool with not_found otherwise.';
+comment on function app.find_document is
+  'Returns a document that the person sees; ends the tool with not_found otherwise.';
 
 create or replace function app.find_document_target(context app.context, document app.documents, arguments jsonb)
   returns app.document_match
@@ -52,8 +53,8 @@ begin
 end
 $$;
 comment on function app.find_document_target is
-  'The record that a person names: an expense, a payment, or a bill with the date in due_on, else the date nearest to '
-  'the document''s own.';
+  'Returns the record that the arguments name: an expense, a payment, or a bill''s date (due_on, else the one nearest '
+  'to the document''s date).';
 
 create or replace function app.file_document(context app.context, document app.documents, target app.document_match)
   returns app.documents
@@ -89,7 +90,7 @@ declare
     then array[concat_ws(':', document.expense_id, document.occurrence_id)]
     else array(select app.match_key_of(m) from unnest(app.match_document(context, document)) as m) end;
 begin
-  -- The person who detaches it becomes its adder, because nobody else would see it.
+  -- The person who detaches it counts as the one who added it, because otherwise nobody might see it.
   update app.documents as d
   set expense_id = null, occurrence_id = null, declined = d.declined || refused,
     added_by = case when d.expense_id is null then d.added_by else context.actor_id end
@@ -98,8 +99,7 @@ begin
   return document;
 end
 $$;
-comment on function app.decline_document is
-  'Remembers that a document belongs neither to the record it is attached to nor to any candidate.';
+comment on function app.decline_document is 'Stores that a document does not belong to its record or to any candidate.';
 
 create or replace function app.write_document_dates(context app.context, document app.documents) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -110,7 +110,7 @@ declare
   bill app.expenses;
   n int;
 begin
-  -- Such rows follow from the schedule, and an undo leaves them alone.
+  -- Not part of a change: such rows follow from the schedule, and an undo leaves them alone.
   perform set_config('app.change_id', '', true);
   for bill in
     select e.* from app.expenses as e
@@ -175,5 +175,5 @@ begin
 end
 $$;
 comment on function app.attach_document is
-  'Tool attach_document. Without arguments, data {upload}, a link. With a document, files it under the record in to, '
-  'or else under its certain match, and returns data {document}. Only our own code passes a step.';
+  'Tool attach_document. Without arguments, data {upload}, a link. With a document, attaches it to the record in to, '
+  'or else to its certain match, and returns data {document}. Only our own code passes a step.';

@@ -45,7 +45,7 @@ begin
           and (w.state = 'waiting' or w.id in (
             select n.id from app.inbound_mails as n
             where n.organization_id = read_inbound.organization_id and n.state <> 'waiting'
-              -- Mail that was dropped has no sender, and neither has mail that could not be fetched.
+              -- Dropped mail has no sender, and neither has mail that could not be fetched.
               and (n.sender <> '' or n.state = 'failed')
             order by n.received_at desc limit most_read
           ))
@@ -55,19 +55,19 @@ begin
 end
 $$;
 comment on function public.read_inbound is
-  'The page of an organization''s mail, for people who may change its settings: {outcome: ok | unknown, id, state, '
-  'country, token, senders: [{address, is_accepted, decided_by}], mails: [{id, state, sender, subject, size, '
-  'received_at, is_proven, verdicts, is_members, documents, refusals}]}: all that wait, and the newest others.';
+  'Returns the page of an organization''s mail, for people who may change its settings: {outcome: ok | unknown, id, '
+  'state, country, token, senders: [{address, is_accepted, decided_by}], mails: [{id, state, sender, subject, size, '
+  'received_at, is_proven, verdicts, is_members, documents, refusals}]}: all waiting mails, and the newest others.';
 
 create or replace function app.accept_mail(user_id uuid, mail app.inbound_mails, at timestamptz) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- A member still has to prove their own address: only this mail is accepted.
+  -- Members still have to prove their own address, so only this mail is accepted.
   if not app.is_members_address(mail.organization_id, mail.sender) and mail.sender <> '' then
     insert into app.inbound_senders as s (organization_id, address, is_accepted, is_proven, decided_by, decided_at)
     values (mail.organization_id, mail.sender, true, mail.is_proven, user_id, at)
     on conflict on constraint inbound_senders_pkey do update
-      -- Accepting one unproven mail does not end the need for proof.
+      -- Accepting one unproven mail does not remove the requirement for proof.
       set is_accepted = true, is_proven = excluded.is_proven or s.is_accepted and s.is_proven,
         decided_by = excluded.decided_by, decided_at = excluded.decided_at;
   end if;
@@ -80,7 +80,8 @@ begin
 end
 $$;
 comment on function app.accept_mail is
-  'Accepts a waiting mail and the sender''s other waiting mail, to be read as this person, and remembers the sender.';
+  'Accepts a waiting mail and the sender''s other waiting mail, for reading with this person''s rights, and remembers '
+  'the sender.';
 
 create or replace function app.block_mail(user_id uuid, mail app.inbound_mails, at timestamptz) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -93,7 +94,7 @@ begin
     on conflict on constraint inbound_senders_pkey do update
       set is_accepted = false, is_proven = false, decided_by = excluded.decided_by, decided_at = excluded.decided_at;
   end if;
-  -- The rows stay to recognize a second delivery, without the mail's content.
+  -- The rows stay, without the mail's content, to recognize a second delivery.
   update app.inbound_mails as m
   set state = 'read', content = null, sender = '', subject = '', verdicts = '{}'
   where m.organization_id = mail.organization_id and m.state = 'waiting'
@@ -101,8 +102,8 @@ begin
 end
 $$;
 comment on function app.block_mail is
-  'Drops a waiting mail and the sender''s other waiting mail, and blocks the sender. A member cannot be blocked; only '
-  'the mail is dropped.';
+  'Drops a waiting mail and the sender''s other waiting mail, and blocks the sender. A member can''t be blocked, so '
+  'only the mail is dropped.';
 
 create or replace function public.change_inbound(user_id uuid, organization_id text, action text, target text,
   at timestamptz) returns jsonb

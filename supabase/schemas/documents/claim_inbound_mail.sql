@@ -12,7 +12,7 @@ begin
 end
 $$;
 comment on function app.find_organizations_with_mail is
-  'Organizations with accepted or unfetched mail that no run is reading, in the order of their turns.';
+  'Returns organizations with accepted or unfetched mail that no run is reading, in the order of their turns.';
 
 create or replace function app.has_mail_to_read(at timestamptz) returns boolean
 language sql stable
@@ -26,7 +26,7 @@ create or replace function app.claim_organizations_mail(organization_id text, at
 language plpgsql volatile set search_path = '' as $$
 declare
   lease constant interval := '2 minutes';
-  -- The mail service may be down for days: fifteen attempts take five.
+  -- The mail service may be down for days: fifteen attempts take five days.
   most_attempts constant jsonb := '{"accepted": 5, "arrived": 15}';
   mail app.inbound_mails;
 begin
@@ -35,7 +35,7 @@ begin
     from app.inbound_mails as m
     where m.organization_id = claim_organizations_mail.organization_id and m.leased_until <= at
       and m.state in ('arrived', 'accepted')
-    -- Nothing is fetched while mail waits to be read.
+    -- Fetch nothing while accepted mail waits for reading.
     order by m.state, m.leased_until, m.id
     limit 1
     for no key update skip locked;
@@ -43,7 +43,7 @@ begin
       return null;
     end if;
     if mail.attempts >= (most_attempts ->> mail.state)::int then
-      -- This mail may be the one that ends the process.
+      -- Give up, because each attempt may have ended the process.
       update app.inbound_mails as m set state = 'failed', content = null,
         refusals = m.refusals || case mail.state when 'arrived' then 'not_fetched' else 'gave_up' end
       where m.id = mail.id;
@@ -73,7 +73,7 @@ begin
     continue when not identity.organization_has_feature(organization, 'ai:connector', at);
     mail := app.claim_organizations_mail(organization, at);
     continue when mail.id is null;
-    -- An organization that receives mail right now keeps its turn: waiting for it would hold up the others.
+    -- An organization that is receiving mail right now keeps its turn, because others must not wait for its lock.
     update app.inbound_addresses as a set last_read_at = at
     where a.organization_id in (
       select w.organization_id from app.inbound_addresses as w where w.organization_id = organization
@@ -89,10 +89,10 @@ begin
 end
 $$;
 comment on function public.claim_inbound_mail is
-  'The next mail to read, leased for two minutes: {id, organization_id, provider_id, user_id, subject, attempt, '
-  'parts_done, content}; content is null when it is to be fetched. Null when none waits. Organizations take turns. '
-  'Mail of a person who may no longer write waits for another. Mail fails after five attempts to read it or fifteen '
-  'to fetch it.';
+  'Claims the next mail to read, leased for two minutes: {id, organization_id, provider_id, user_id, subject, '
+  'attempt, parts_done, content}; content is null if it must be fetched first. Returns null if none waits. '
+  'Organizations take turns. Mail of a person who lost the right to write waits for another person''s decision. Mail '
+  'fails after five attempts to read it or fifteen to fetch it.';
 
 create or replace function public.settle_inbound_mail(mail_id text, attempt int, parts_done int, outcome text,
   documents text[], refusals text[], at timestamptz) returns void
@@ -112,7 +112,7 @@ begin
 end
 $$;
 comment on function public.settle_inbound_mail is
-  'Records the outcome of a claimed mail: read, more (attachments are left), refused (the person may no longer write) '
-  'or failed (a later run retries it). An attempt whose lease expired changes nothing.';
+  'Records the outcome of a claimed mail: read, more (attachments remain), refused (the person lost the right to '
+  'write) or failed (a later run retries it). An attempt whose lease expired changes nothing.';
 revoke all on function app.find_organizations_with_mail, app.has_mail_to_read, app.claim_organizations_mail
   from authenticated;

@@ -24,13 +24,13 @@ begin
 end
 $$;
 comment on function app.changed_iban is
-  'Returns the IBAN in earlier documents of the same payee or record, if this document has another one; null when it '
-  'is known, and for the first document.';
+  'Returns the IBAN in earlier documents of the same payee or record, if this document has another one; null for a '
+  'known one, and for the first document.';
 
 create or replace function app.open_doubts(document app.documents) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  -- A document names this many; with more, nobody knows the others.
+  -- The facts contain at most this many accounts, so a longer list may be incomplete.
   most_named constant int := 3;
   known text[];
 begin
@@ -61,8 +61,8 @@ begin
 end
 $$;
 comment on function app.open_doubts is
-  'The doubts of a document, except several accounts that all appear in earlier documents of its payee which a person '
-  'or a certain match attached. One unknown account among them stays a doubt.';
+  'Returns the doubts about a document. Several accounts are no doubt if earlier documents of its payee, attached by '
+  'a person or a certain match, contain them all.';
 
 create or replace function app.propose_record(context app.context, document app.documents) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -13,7 +13,7 @@ begin
 end
 $$;
 comment on function app.describe_new_documents is
-  'The documents that came in between two digests and that the recipient sees: {came, waiting: those attached to '
-  'nothing yet}; null without any.';
+  'Returns the documents added between two digests that the recipient sees: {came, waiting: the unattached ones}; '
+  'null for none.';
 -- Runs as the digest's recipient.
 alter function app.describe_new_documents set role = 'authenticated';

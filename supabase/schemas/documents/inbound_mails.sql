@@ -1,7 +1,7 @@
--- Mail that people forward to an organization's own address.
--- Invariants: an address belongs to one organization, and a replaced one to nobody; a mail is kept once for each
--- organization; mail is read only with the rights of the person who sent or accepted it.
--- Row-level security is on without policies: only the service reads these tables, for people who may decide.
+-- Mail that people forward to an organization's own address. Invariants: an address belongs to one organization, and a
+-- replaced one to none; a mail is stored once per organization; the service reads mail only with the rights of the
+-- person who sent or accepted it. Row-level security is on without policies: only the service reads these tables, for
+-- people who may decide.
 
 create table app.inbound_addresses (
   organization_id text collate "C" primary key references identity.organizations (id) on delete cascade,
@@ -10,9 +10,10 @@ create table app.inbound_addresses (
   last_read_at timestamptz
 );
 comment on table app.inbound_addresses is
-  'Where an organization receives mail: in+<token>@<the domain of INBOUND_URL>. A new token ends the previous one.';
+  'The address at which an organization receives mail: in+<token>@<the domain of INBOUND_URL>. A new token ends the '
+  'previous one.';
 comment on column app.inbound_addresses.last_read_at is
-  'When a run last claimed this organization''s mail, because organizations take turns; null before the first.';
+  'When a run last claimed this organization''s mail, because organizations take turns; null if never.';
 alter table app.inbound_addresses enable row level security;
 grant select, insert, update, delete on app.inbound_addresses to service_role;
 
@@ -25,11 +26,11 @@ create table app.inbound_senders (
   decided_at timestamptz not null,
   primary key (organization_id, address)
 );
-comment on table app.inbound_senders is 'Senders, other than members, whom somebody accepted or blocked.';
+comment on table app.inbound_senders is 'Senders, other than members, that a person accepted or blocked.';
 comment on column app.inbound_senders.address is 'In lower case.';
 comment on column app.inbound_senders.is_proven is
   'Whether the accepted mail proved its sender; later mail from this address then needs proof, too.';
-comment on column app.inbound_senders.decided_by is 'The member as whom accepted mail is read.';
+comment on column app.inbound_senders.decided_by is 'The member with whose rights accepted mail is read.';
 alter table app.inbound_senders enable row level security;
 grant select, insert, update, delete on app.inbound_senders to service_role;
 
@@ -58,17 +59,18 @@ create table app.inbound_mails (
   constraint inbound_mails_accepted_by_person check (state <> 'accepted' or accepted_by is not null)
 );
 comment on table app.inbound_mails is
-  'Raw mail until a run reads it. The row stays for its retention period to recognize a second delivery.';
+  'Raw mail until a run reads it. The row remains for its retention period to recognize a second delivery.';
 comment on column app.inbound_mails.provider_id is 'The mail service''s id, or the hash of the content.';
 comment on column app.inbound_mails.state is
-  'arrived: its content is still with the mail service; waiting: a person decides; accepted: to be read; read; failed.';
+  'arrived: its content is still with the mail service; waiting: for a person''s decision; accepted: to be read; '
+  'read; failed.';
 comment on column app.inbound_mails.verdicts is
   'The mail service''s checks: {spf?, dkim?, dmarc?}, each pass, fail or another word.';
 comment on column app.inbound_mails.is_proven is
   'Whether the address in From is proven: DMARC passed, or SPF or DKIM for its own domain.';
 comment on column app.inbound_mails.parts_done is 'The number of attachments read so far.';
 comment on column app.inbound_mails.documents is 'Ids of the documents stored from this mail.';
-comment on column app.inbound_mails.refusals is 'Codes of the attachments that were not stored.';
+comment on column app.inbound_mails.refusals is 'Error codes of the attachments that were not stored.';
 create index inbound_mails_newest_idx on app.inbound_mails (organization_id, received_at);
 create index inbound_mails_received_at_idx on app.inbound_mails (received_at);
 create index inbound_mails_to_read_idx on app.inbound_mails (leased_until) where state in ('arrived', 'accepted');

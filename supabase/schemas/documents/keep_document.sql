@@ -4,10 +4,9 @@ begin
   return case plan when 'team' then 2000 when 'pro' then 500 else 100 end * 1024::bigint * 1024;
 end
 $$;
-comment on function app.most_document_bytes is
-  'Returns the document bytes that an organization may store, by its plan.';
+comment on function app.most_document_bytes is 'Returns how many bytes of documents an organization''s plan allows.';
 
--- security definer: the quota counts documents that the person does not see.
+-- security definer: the quota includes documents that are hidden from the person.
 create or replace function app.room_for_documents(at timestamptz) returns bigint
 language plpgsql stable security definer set search_path = '' as $$
 begin
@@ -21,7 +20,7 @@ begin
 end
 $$;
 comment on function app.room_for_documents is
-  'Returns the document bytes that the organization may still add; negative after a change to a smaller plan.';
+  'Returns how many more bytes of documents the organization may store; negative after a change to a smaller plan.';
 
 create or replace function app.keep_document(context app.context, arguments jsonb) returns app.documents
 language plpgsql volatile set search_path = '' as $$
@@ -31,7 +30,7 @@ declare
   facts constant jsonb := arguments -> 'facts';
   document app.documents;
 begin
-  -- Adding a document changes nothing in the books, so there is nothing to undo.
+  -- A new document leaves the books unchanged, so there is nothing to undo.
   perform set_config('app.change_id', '', true);
   select * into document
   from app.documents as d
@@ -58,4 +57,4 @@ end
 $$;
 comment on function app.keep_document is
   'Step keep of attach_document: stores {content in base64, name, type, facts} once. Repeated content returns the '
-  'existing document, also when two people add it at once, because writers of one organization take turns.';
+  'existing document. Concurrent calls do too, because writers of one organization take turns.';

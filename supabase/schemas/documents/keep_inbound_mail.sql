@@ -24,8 +24,8 @@ begin
 end
 $$;
 comment on function app.find_mail_reader is
-  'Returns the member with whose rights a mail is read: its sender, or the one who accepted its sender, if they may '
-  'write. Null when a person has to decide.';
+  'Returns the member with whose rights a mail is read: its sender, or the member who accepted the sender, if they '
+  'may write. Null if a person has to decide.';
 
 create or replace function app.room_for_mail(organization_id text, at timestamptz) returns bigint
 language plpgsql stable set search_path = '' as $$
@@ -42,7 +42,7 @@ begin
 end
 $$;
 comment on function app.room_for_mail is
-  'Returns the bytes of mail that an organization may still receive beside its documents.';
+  'Returns how many more bytes of mail an organization may receive, in addition to its documents.';
 
 create or replace function app.place_mail(mail app.inbound_mails, at timestamptz) returns app.inbound_mails
 language plpgsql stable set search_path = '' as $$
@@ -65,7 +65,7 @@ begin
     select from app.inbound_senders as s
     where s.organization_id = mail.organization_id and s.address = mail.sender and not s.is_accepted
   ) or reader is null and refusal is not null then
-    -- Strangers must not fill the list or the storage.
+    -- Limited, so that strangers can't fill the list or the storage.
     return null;
   elsif refusal is not null then
     mail.state := 'failed';
@@ -108,7 +108,7 @@ begin
   for address in
     select * from app.inbound_addresses as a where a.token = any (tokens)
     order by a.organization_id
-    -- One mail of an organization at a time, so that none is counted twice.
+    -- Process one mail of an organization at a time, so that none is counted twice.
     for update
   loop
     continue when exists (
@@ -141,9 +141,9 @@ begin
 end
 $$;
 comment on function public.keep_inbound_mail is
-  'Stores a mail once for each organization with one of the tokens; without content, a job fetches it. Returns '
-  '{kept, postponed}, the numbers of organizations; postponed ones have too much mail to fetch. mail and content are '
-  'those of app.parse_mail.';
+  'Stores a mail once for each organization with one of the tokens; a job fetches missing content. Returns {kept, '
+  'postponed}, the numbers of organizations; postponed ones have too much unfetched mail. mail and content are those '
+  'of app.parse_mail.';
 
 create or replace function public.fill_inbound_mail(mail_id text, attempt int, mail jsonb, content text, at timestamptz)
   returns void
@@ -172,6 +172,6 @@ begin
 end
 $$;
 comment on function public.fill_inbound_mail is
-  'Stores a fetched mail''s content. A dropped mail counts as read, without its content. An attempt whose lease '
+  'Stores a fetched mail''s content. A dropped mail is stored as read, without its content. An attempt whose lease '
   'expired changes nothing.';
 revoke all on function app.find_mail_reader, app.room_for_mail, app.place_mail, app.parse_mail from authenticated;

@@ -45,5 +45,5 @@ begin
 end
 $$;
 comment on function app.list_documents is
-  'Tool list_documents: data {documents: [as app.describe_document], count}, the newest first and at most 25 of count. '
-  'Only our own code asks for content: data {file}.';
+  'Tool list_documents: data {documents: [as app.describe_document], count}, newest first, at most 25 of count. Only '
+  'our own code asks for content: data {file}.';

@@ -1,5 +1,5 @@
--- Matches a document to a record of the books. A match is certain if payee, amount and date agree. A weaker match is a
--- question, and a document without candidates is new.
+-- Matches a document to a record of the books. A match is certain if payee, amount and date agree. A weaker match
+-- becomes a question, and a document without candidates is new.
 
 create type app.document_match as (
   expense_id text,
@@ -108,9 +108,9 @@ begin
       from app.expenses as x where x.id = p.expense_id
       offset 0
     ) as e
-    -- Another seller's payment of the same amount says nothing about this one.
+    -- Equal payments to another seller don't count.
     where e.likeness > 0
-      -- One with a document is not waiting for another.
+      -- A payment that has a document isn't waiting for another.
       and not exists (
         select from app.documents as d
         where d.expense_id = p.expense_id and d.organization_id = p.organization_id and d.deleted_at is null
@@ -119,7 +119,7 @@ begin
 end
 $$;
 comment on function app.find_payments_for is
-  'Payments of the amount of a document, from five days before it until 45 days after it is due.';
+  'Returns payments with a document''s amount, from five days before the document until 45 days after its due date.';
 
 create or replace function app.match_document(context app.context, document app.documents)
   returns app.document_match[]
@@ -162,7 +162,7 @@ begin
   );
   foreach step in array array[1, 2] loop
     certain := array(select m from unnest(likely) as m where (m).tier = step);
-    -- The nearest date of one bill; between two bills, or two payments as near, a person decides.
+    -- Take the nearest date of one bill. Between two bills, or two equally near payments, a person decides.
     if certain <> '{}' then
       return case when not exists (
         select from unnest(certain[2:]) as m

@@ -5,7 +5,7 @@ declare
   organization_id text;
   answer jsonb;
 begin
-  -- The link names only the document, so that nobody else learns whose books it belongs to.
+  -- The link names only the document, so that it doesn't reveal its organization.
   select d.organization_id into organization_id
   from app.documents as d
   join identity.memberships as m on m.organization_id = d.organization_id and m.user_id = open_document.user_id
@@ -17,7 +17,7 @@ begin
     open_document.user_id, organization_id, 'list_documents',
     jsonb_build_object('document_id', open_document.document_id, 'content', open_document.content), at
   );
-  -- Only a member's answer is ok, and a file has no tabs.
+  -- Only members get ok, and a file has no tabs.
   if answer ->> 'outcome' = 'ok' and not content then
     answer := answer || jsonb_build_object('state', identity.describe_state(organization_id, user_id, at));
   end if;

@@ -1,6 +1,7 @@
 -- Documents: invoices and receipts that people add, each attached to at most one record of the books. Invariants: a
--- document is as visible as its record; before that, only the person who added it, the owner and managers see it. Its
--- bytes are written once, in the transaction of its row, and never change. A document never pays anything.
+-- document is as visible as its record; an unattached one only to the person who added it, the owner and managers. Its
+-- bytes are written once, in the transaction of its row, and never change. Adding or attaching a document never records
+-- a payment.
 
 create table app.documents (
   id text collate "C" primary key default app.new_id('doc')
@@ -28,11 +29,11 @@ create table app.documents (
   constraint documents_occurrence_has_bill check (occurrence_id is null or expense_id is not null)
 );
 comment on table app.documents is
-  'Invoices and receipts, once for each content that a person sees. Two people who may not see each other''s documents '
-  'each have their own, so that neither learns what the other has.';
+  'Invoices and receipts, each content once per person who can see it. Two people who can''t see each other''s '
+  'documents each have their own copy, so that neither learns about the other''s.';
 comment on column app.documents.facts is 'The facts read from it (shared/documents/facts.ts); empty for a picture.';
 comment on column app.documents.payee_key is
-  'The words of the payee''s name (app.descriptor_words), to find earlier ones.';
+  'The words of the payee''s name (app.descriptor_words), which find earlier documents.';
 comment on column app.documents.expense_id is
   'The expense or bill that it is attached to; null until the record is known.';
 comment on column app.documents.occurrence_id is 'The bill''s date that it belongs to.';
@@ -51,8 +52,8 @@ create table app.document_files (
   foreign key (document_id, organization_id) references app.documents (id, organization_id) on delete cascade
 );
 comment on table app.document_files is
-  'The bytes of documents, apart from the rows that lists read. In the database, so that rights, backups, deletion and '
-  'transactions cover them.';
+  'The bytes of documents, apart from the rows that lists read. Stored in the database, so that rights, backups, '
+  'deletion and transactions cover them.';
 create index document_files_document_id_idx on app.document_files (document_id, organization_id);
 
 alter table app.documents enable row level security;
@@ -62,7 +63,7 @@ create policy "Members can use documents of records that they see" on app.docume
   using (
     organization_id = (select identity.current_organization_id())
     and (
-      -- Until it is attached, it may be private.
+      -- An unattached document may be private.
       expense_id is null and (added_by = (select auth.uid()) or (select identity.may('settings:write')))
       or expense_id is not null and ((select identity.sees_everything()) or app.sees_expense(expense_id))
     )

@@ -18,12 +18,12 @@ begin
 end
 $$;
 comment on function app.find_waiting_subscriptions is
-  'Returns subscriptions with an event that nobody is sending and that is not waiting for a retry.';
+  'Returns subscriptions with an event that no sender holds and that is not waiting for a retry.';
 
 create or replace function app.has_waiting_events(at timestamptz) returns boolean
 language sql stable
   return exists (select from app.find_waiting_subscriptions(at));
-comment on function app.has_waiting_events is 'Whether there is an event to send.';
+comment on function app.has_waiting_events is 'Whether any event is ready to send.';
 
 create or replace function app.claims_of(of_grant oauth.grants, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -63,7 +63,7 @@ begin
     select s.* into subscription
     from app.event_subscriptions as s
     where s.id in (select app.find_waiting_subscriptions(at)) and s.leased_until <= at
-    -- Those that waited longest first.
+    -- Longest waiting first.
     order by s.leased_until, s.id
     limit 1
     for update skip locked;
@@ -99,8 +99,8 @@ begin
 end
 $$;
 comment on function public.claim_event is
-  'The next event to send, leased for a minute: {subscription_id, url, secret, event: app.describe_event}; null when '
-  'none waits. An event that its person may not see at this instant is skipped permanently.';
+  'Claims the next event to send, leased for a minute: {subscription_id, url, secret, event: app.describe_event}; '
+  'null when none waits. An event that its person may not see now is skipped permanently.';
 
 create or replace function public.settle_event(subscription_id text, place jsonb, is_done boolean, at timestamptz)
   returns void
@@ -112,10 +112,10 @@ begin
     attempts = case when is_done then 0 else s.attempts end,
     leased_until = case when is_done then at else app.next_attempt(s.attempts, at) end
   where s.id = settle_event.subscription_id
-    -- After the lease, somebody else may have sent it and gone on; a renewal may have gone back.
+    -- After the lease expired, another run may have sent the event and moved on, or a renewal may have moved back.
     and (s.place_at, s.place_id) < ((place ->> 'at')::timestamptz, place ->> 'id') and s.attempts > 0;
 end
 $$;
 comment on function public.settle_event is
-  'Records that the app accepted a claimed event, permanently refused it, or must get it again later.';
+  'Records that the app accepted a claimed event, permanently refused it, or must receive it later.';
 revoke all on function app.find_waiting_subscriptions, app.has_waiting_events, app.claims_of from authenticated;

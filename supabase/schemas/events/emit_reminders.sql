@@ -1,4 +1,4 @@
--- Security definer, all of these: people's tools cause events but may not write the outbox.
+-- security definer in all of these: people's tools cause events but may not write the outbox.
 
 create or replace function app.has_app(user_id uuid, organization_id text) returns boolean
 language plpgsql stable security definer set search_path = '' as $$
@@ -10,7 +10,7 @@ begin
 end
 $$;
 comment on function app.has_app is
-  'Whether a person connected an app to an organization; without one, no events are needed.';
+  'Whether a person connected an app to an organization; without one, no events are written.';
 revoke all on function app.has_app from authenticated;
 
 create or replace function app.emit_reminders() returns trigger

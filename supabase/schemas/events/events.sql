@@ -15,7 +15,7 @@ create table app.events (
   created_at timestamptz not null default app.instant()
 );
 comment on table app.events is
-  'The outbox of the MCP events extension: names and ids only, no text that a person wrote.';
+  'The outbox of the MCP events extension. Contains names of events and ids only, no text that a person wrote.';
 comment on column app.events.user_id is 'The person whose apps get it; null for everybody who sees its subject.';
 comment on column app.events.about is 'The ids of bills, budgets, an import, a proposal or a document.';
 create index events_place_idx on app.events (organization_id, name, created_at, id);
@@ -39,10 +39,10 @@ create table app.event_subscriptions (
   expires_at timestamptz not null
 );
 comment on table app.event_subscriptions is
-  'The destination of one kind of event for an app. Its events are sent in order, so its place identifies the sent '
-  'ones.';
+  'An app''s subscription to one kind of event. Its events are sent in order, so one place in the outbox separates '
+  'sent from unsent ones.';
 comment on column app.event_subscriptions.secret is
-  'The signing secret, sealed like a provider credential with its id.';
+  'The signing secret, encrypted like a provider credential and bound to this id.';
 comment on column app.event_subscriptions.attempts is 'The number of failed attempts to send the next event.';
 comment on column app.event_subscriptions.leased_until is
   'The end of the lease of the next event''s sender, or of the wait after a failure.';

@@ -55,7 +55,7 @@ begin
   end if;
   kept.grant_id := principal #>> '{claims,grant_id}';
   kept.id := app.subscription_id(kept.grant_id::text, name, url);
-  -- One at a time, so that no two pass the limit together, and none follows the end of its grant.
+  -- The lock ensures that concurrent calls can't exceed the limit together or outlive the end of the grant.
   select g.may_subscribe into may_subscribe from oauth.grants as g
   where g.id = kept.grant_id and g.revoked_at is null
   for no key update;
@@ -74,7 +74,7 @@ begin
     kept.id, kept.grant_id, name, url, secret, coalesce((after ->> 'at')::timestamptz, at),
     coalesce(after ->> 'id', ''), at, at, keep_event_subscription.expires_at
   )
-  -- The receiver has just answered, so a failed event waits no longer than somebody may be sending it.
+  -- The receiver has just answered, so retry a failed event as soon as no sender can hold it.
   on conflict (id) do update set secret = excluded.secret, expires_at = excluded.expires_at,
     leased_until = least(s.leased_until, at + interval '1 minute'),
     place_at = case when after is null then s.place_at else excluded.place_at end,

@@ -4,13 +4,13 @@ create or replace function app.events_before(at timestamptz) returns timestamptz
 language sql immutable
   return at - interval '90 seconds';
 comment on function app.events_before is
-  'Returns the instant before which events are readable. No transaction runs longer, so none can still insert an '
-  'earlier event.';
+  'Returns the instant before which events are readable. No transaction runs long enough to insert an earlier event '
+  'afterwards.';
 
 create or replace function app.visible_records(event text, about text[]) returns text[]
 language plpgsql stable set search_path = '' as $$
 begin
-  -- Reading alone hears nothing, neither a viewer's app nor one that may only read.
+  -- People and apps that can only read get no events.
   if not identity.may('books:write') then
     return '{}';
   end if;
@@ -105,7 +105,7 @@ end
 $$;
 comment on function public.poll_events is
   'Returns the next events of a name for an app, after a place or from now on: {outcome, events (app.describe_event), '
-  'has_more, place, truncated: older ones are gone}, or a refusal of app.authenticate.';
+  'has_more, place, truncated: older ones are gone}, or a refusal from app.authenticate.';
 
 -- Set last, as for app.run_tool.
 alter function app.visible_records set role = 'authenticated';

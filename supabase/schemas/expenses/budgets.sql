@@ -21,7 +21,7 @@ comment on table app.budgets is
 comment on column app.budgets.starts_on is
   'The first month or year with the current settings; carry-over starts here.';
 comment on column app.budgets.opening_minor is
-  'The carry-over when the current settings began; negative when overspent. A new limit doesn''t change earlier '
+  'The carry-over at the start of the current settings; negative when overspent. A new limit doesn''t change earlier '
   'months.';
 create unique index budgets_one_each_idx on app.budgets (organization_id, coalesce(category_id, ''), per)
   where deleted_at is null;

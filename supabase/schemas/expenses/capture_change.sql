@@ -40,7 +40,7 @@ language plpgsql set search_path = '' as $$
 begin
   update app.payments as p set category_id = new.category_id
     where p.expense_id = new.id and p.category_id is distinct from new.category_id
-      -- Bill payments in closed months keep their category.
+      -- Payments of bills in closed months keep their category.
       and not (new.kind = 'bill' and app.is_closed(p.organization_id, p.paid_on));
   return null;
 end

@@ -1,5 +1,5 @@
--- show_spending_chart: the data to draw; the presenter lays it out. The sums equal those of summarize_spending and
--- list_bills.
+-- show_spending_chart: the data of a chart, which the presenter lays out. The sums equal those of summarize_spending
+-- and list_bills.
 
 create or replace function app.chart_spending(context app.context, args jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -4,7 +4,7 @@ declare
   filter constant app.expense_filter := app.parse_expense_filter(context, args);
   last_day constant date := coalesce(
     filter.to_on, (app.named_period(args ->> 'period', context.today)).to_on,
-    -- By default 30 days: on the 30th, "this month" would show one day.
+    -- The default is 30 days, because "this month" would show one day on the 30th.
     greatest(filter.from_on, context.today) + 30
   );
   target constant text := coalesce(args ->> 'in_currency', context.base_currency);
@@ -29,7 +29,7 @@ begin
     left join lateral app.rates_as_of(x.currency, context.today) as rate on x.currency <> target
     where filter.category_ids is null or coalesce(x.category_id, '') = any (filter.category_ids)
   ), lines as (
-    -- Daily bills share one line: a month of breakfast rolls would bury the rent.
+    -- Daily bills share one line, because a month of breakfast rolls would hide the rent.
     select e.expense_id, e.name, min(e.due_on) as due_on, max(e.due_on) as last_on, count(*) as dates,
       sum(e.minor) as minor, bool_or(e.is_estimate) as is_estimate
     from expected as e

@@ -12,7 +12,6 @@ language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_gene
 declare
   -- Computed up front: under row-level security, an expression with coalesce can't use an index.
   wanted_key constant text := lower(coalesce(choose_category.payee, choose_category.name));
-  -- Names of categories.
   hinted text[];
   choice app.category_choice;
 begin

@@ -30,8 +30,8 @@ begin
 end
 $$;
 comment on function app.check_expected is
-  'Ends the tool with expectation_mismatch when an amount or date differs from the one shown to the person. For a '
-  'bill, these are its amount and next due date.';
+  'Ends the tool with expectation_mismatch when an amount or date differs from what the person saw. For a bill, it '
+  'compares the amount and the next due date.';
 
 create or replace function app.warn_of_balances(before jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -68,7 +68,7 @@ begin
     perform app.fail('invalid_argument.bill_among_others', field => 'ids');
   end if;
   perform app.require_records(context, ids);
-  -- People see the records that they share, but may delete only those that they recorded or look after.
+  -- People see records that they share, but may delete only those that they recorded or are responsible for.
   if identity.sees_own_only() and exists (
     select from app.expenses as e
     where e.id = any (ids) and (select auth.uid()) not in (e.created_by, e.assignee_id) is not false

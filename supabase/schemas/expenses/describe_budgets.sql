@@ -29,7 +29,7 @@ begin
       left join app.categories as c on c.id = b.category_id
       where b.deleted_at is null and c.archived_at is null
         and (category_ids is null or b.category_id = any (category_ids))
-        -- Earlier settings are not stored, so before its first change a budget reports the current limit.
+        -- Earlier settings are not stored, so before its first change, a budget reports the current limit.
         and (date_trunc(b.per, day) >= b.starts_on
           or b.starts_on <= (b.created_at at time zone context.timezone)::date)
     ),

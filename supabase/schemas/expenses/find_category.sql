@@ -65,7 +65,7 @@ begin
   if wanted is null or (found.id is null and app.means_uncategorized(wanted)) then
     return null;
   end if;
-  -- The categories in a file are names, however long, and so is what update_settings creates.
+  -- Category names in a file or in update_settings are names, however long.
   if found.id is null and field not in ('create_missing_categories', 'category.name') and app.is_sentence(wanted) then
     perform app.fail_without_category(wanted, field, false);
   end if;
@@ -87,4 +87,4 @@ end
 $$;
 comment on function app.find_category is
   'Returns the id of the category with this name, ignoring case and preferring a private one; null for Uncategorized '
-  'or a blank name. Creates a missing category on request, else ends the tool with category_not_found.';
+  'or a blank name. Creates a missing category on request; otherwise ends the tool with category_not_found.';

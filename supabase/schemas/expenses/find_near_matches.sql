@@ -81,7 +81,7 @@ begin
     ) as a;
   end if;
   near := nullif(jsonb_strip_nulls(jsonb_build_object(
-    -- The books say nothing about an earlier period.
+    -- The books contain nothing about an earlier period.
     'books_begin', case when filter.to_on < first_on then first_on end,
     'other_periods', periods, 'similar_names', named, 'other_currencies', amounts,
     'similar_categories', case when wanted is not null and num_nonnulls(periods, named, filter.category_ids) = 0
@@ -111,6 +111,6 @@ begin
 end
 $$;
 comment on function app.find_near_matches is
-  'Returns suggestions when a filter finds nothing: matches in other months, similar payees and categories, matches in '
-  'other currencies, and the first day of the books after the period. Lists bills and categories when no name '
-  'resembles the words; returns null when there are no words either.';
+  'Returns suggestions when a filter finds nothing: matches in other months, similar payees and categories, matches '
+  'in other currencies, and the first day of the books after the period. Lists bills and categories when no name '
+  'resembles the words; returns null without words.';

@@ -52,7 +52,7 @@ create or replace function app.find_same_payment(draft jsonb) returns text
 language plpgsql stable set search_path = '' as $$
 begin
   return (
-    -- Include bill payments: logging the rent after marking it paid would count it twice.
+    -- Include bill payments, because logging the rent after marking it paid would count it twice.
     select app.shown_id(p.kept_id)
     from (
       (

@@ -24,5 +24,5 @@ begin
 end
 $$;
 comment on function app.closed_month is
-  'Returns error parameters for a day in a closed month: {month, reopened_by}. The second is the last month that can '
+  'Returns error parameters for a day in a closed month: {month, reopened_by}. reopened_by is the last month that can '
   'stay closed.';

@@ -52,8 +52,8 @@ comment on function app.is_cash_withdrawal is 'Whether a name means a cash withd
 create or replace function app.is_income(name text, category text, is_refund boolean) returns boolean
 language plpgsql immutable set search_path = '' as $$
 declare
-  -- Businesses pay these and get them back: another category shows that they are not income. Of pensions and interest
-  -- only the plain name counts: a guest house is a pension, and banks pay interest back.
+  -- Businesses pay these and get refunds of them, so another category means that they aren't income. Pensions and
+  -- interest count only under their plain names, because "Pension" is also a guest house, and banks refund interest.
   earned constant text := '\m(' || replace(array_to_string(array[
     'salar(y|ies)', 'wages?', 'pay_?che(ck|que)', 'gehalt', 'lohn', 'salaire', 'paie', 'paye', 'sueldo', 'salario',
     'nomina', 'stipendio', 'pensj[aei]', 'wyp[lł]at[aey]', 'wynagrodzenie', 'ordenado', 'vencimento', 'salaris', 'loon',

@@ -119,7 +119,7 @@ begin
           and d.occurrence_id is not distinct from p.occurrence_id
       ), false), 'base_amount', app.format_minor(p.base_minor, base.exponent),
       'is_estimate', nullif(p.is_estimate, false),
-      -- Blank where several people could have paid and nobody was named.
+      -- Null if several people could have paid and none was named.
       'paid_by', case when p.paid_by <> context.actor_id then app.member_name(p.paid_by)
         when p.paid_by is null and is_shared then '' end,
       'shared', case when p.sharing is not null then app.describe_shares(p.id) end,
@@ -128,7 +128,7 @@ begin
       'version', case when starts_with(p.expense_id, 'bill_') then p.version else e.version + p.version - 1 end,
       'key', jsonb_build_array(
         case sort_column when 'paid_on' then to_jsonb(p.paid_on) when 'recorded_seq' then to_jsonb(p.recorded_seq)
-          -- What came back is below every amount, and the more the lower.
+          -- Refunds sort below every amount, larger ones lower.
           else to_jsonb(case p.direction when 'out' then amount.minor else -1 - amount.minor end) end,
         p.recorded_seq
       ),
@@ -180,8 +180,8 @@ begin
     sums := app.sum_plain_payments(filter);
     payment_ids := app.list_plain_payments(filter, key, page_size);
   elsif is_by_amount then
-    -- First the expenses from the largest, then the refunds from the smallest, or the other way round: each follows the
-    -- index, and the second is read only where the page reaches it.
+    -- Read expenses from the largest, then refunds from the smallest, or the reverse. Each part follows the index, and
+    -- the second is read only if the page reaches it.
     execute format(
       $query$
         with matching as %2$s (
@@ -276,7 +276,7 @@ begin
       'no_match', case when total_count = 0 and key is null then app.find_near_matches(filter) end),
     'next_cursor', next_cursor, 'total_count', total_count, 'totals_by_currency', totals,
     'page', jsonb_build_object('list', case when is_csv then 'csv' else 'rows' end, 'cursors', cursors),
-    -- Without limit and cursor, the file holds every match. Fixed dates keep it the same on any day.
+    -- Without limit and cursor, the file contains all matches. Fixed dates keep it the same on any day.
     'file', case when is_csv and not arguments ?| array['limit', 'cursor'] then jsonb_build_object(
       'user_id', context.actor_id,
       'filter', jsonb_strip_nulls((arguments - 'format') || jsonb_build_object(

@@ -10,7 +10,7 @@ begin
     join app.categories as c on c.id = r.category_id and c.archived_at is null
     where r.organization_id = context.organization_id and r.deleted_at is null
       and (starts_with(by_payee, r.words || ' ') or starts_with(by_name, r.words || ' '))
-    -- Prefer the private category: a person who can't see it made the other rule for these words.
+    -- Prefer the private category: a person who can't see it created the other rule for these words.
     order by length(r.words) desc, r.words, c.is_private desc, r.created_at desc, r.id
     limit 1
   );

@@ -15,6 +15,6 @@ begin
 end
 $$;
 comment on function app.member_sees is
-  'Whether a member sees an expense or bill, for pages that the service reads on their behalf. Applies the same '
-  'conditions as the policies.';
+  'Whether a member sees an expense or bill, for pages that the service renders. Applies the same conditions as the '
+  'policies.';
 revoke all on function app.member_sees from authenticated;

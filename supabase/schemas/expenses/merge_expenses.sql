@@ -23,7 +23,7 @@ begin
   );
 end
 $$;
-comment on function app.read_kept is 'Returns the fields of a record that a merge reports.';
+comment on function app.read_kept is 'Returns the fields that a merge reports.';
 
 create or replace function app.find_kept(context app.context, arguments jsonb, ids text[]) returns app.payments
 language plpgsql volatile set search_path = '' as $$

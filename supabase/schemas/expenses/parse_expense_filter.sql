@@ -44,8 +44,7 @@ begin
   return ids;
 end
 $$;
-comment on function app.find_filter_categories is
-  'Returns the ids of the categories that a filter names; null when it names none.';
+comment on function app.find_filter_categories is 'Returns the ids of the categories in a filter; null without any.';
 
 create or replace function app.parse_expense_filter(context app.context, arguments jsonb) returns app.expense_filter
 language plpgsql stable set search_path = '' as $$

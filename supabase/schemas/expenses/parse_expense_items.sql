@@ -33,8 +33,8 @@ begin
 end
 $$;
 comment on function app.parse_paid_on is
-  'Returns the day of a payment. Allows 10 years back, and one day ahead for people in time zones ahead of the '
-  'owner''s; otherwise ends the tool with date_out_of_range.';
+  'Returns the day of a payment. Allows 10 years back, and one day ahead for people east of the owner''s time zone; '
+  'otherwise ends the tool with date_out_of_range.';
 
 create or replace function app.refuse_income(item jsonb, field text) returns void
 language plpgsql stable set search_path = '' as $$
@@ -44,7 +44,7 @@ begin
   end if;
 end
 $$;
-comment on function app.refuse_income is 'Ends the tool with invalid_argument when an item is income.';
+comment on function app.refuse_income is 'Ends the tool with invalid_argument if an item is income.';
 
 create or replace function app.parse_expense_item(context app.context, item jsonb, field text,
   create_missing_categories boolean, chosen app.category_choice default null) returns jsonb

@@ -1,4 +1,4 @@
--- Periods: the days that "last month" means for the owner, and the days of comparable periods.
+-- Periods: the days of "last month" for the owner, and of comparable periods.
 
 create type app.period as (
   from_on date,

@@ -1,7 +1,7 @@
 create or replace function app.show_spending_chart(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Dates say more than the period beside them.
+  -- Explicit dates override the period.
   meant constant jsonb := case when arguments ?| array['from', 'to'] then arguments - 'period' else arguments end;
 begin
   return case when arguments ->> 'chart' = 'upcoming_bills' then app.chart_upcoming_bills(context, meant)

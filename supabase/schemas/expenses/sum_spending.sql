@@ -79,7 +79,7 @@ comment on function app.sum_plain_cells is
 create or replace function app.part_of(minor bigint, share bigint, whole bigint) returns bigint
 language sql immutable
   return case when share is null then minor else round(minor::numeric * share / whole)::bigint end;
-comment on function app.part_of is 'Returns an amount times share / whole; the amount itself without a share.';
+comment on function app.part_of is 'Returns an amount times share / whole, or the amount itself without a share.';
 
 -- Custom plans, because the actual values usually exclude most rows. The groups always fit a hash.
 create or replace function app.sum_cells(
@@ -134,7 +134,7 @@ begin
       null, share.member_id
     from jsonb_to_recordset(expected) as x (expense_id text, due_on date, expected_minor bigint, currency text)
     join app.expenses as e on e.id = x.expense_id
-    -- With a bearer, app.list_expected gives only their shares.
+    -- With borne_by, app.list_expected returns only that person's shares.
     cross join lateral (
       select s.member_id, s.minor from app.expected_shares(e, x.expected_minor) as s
       where bearer is null and is_by_bearer and s.minor <> 0

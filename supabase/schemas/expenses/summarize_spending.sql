@@ -9,7 +9,7 @@ begin
     jsonb_object_agg(s.currency, app.format_amount(s.minor, s.currency))) into estimates
   from (
     select p.currency, count(*) as count, sum(p.amount_minor) as minor
-    -- These rows are few and have an index of their own.
+    -- These payments are few and have their own index.
     from (
       select p.* from app.payments as p
       where p.organization_id = context.organization_id and p.is_estimate and p.deleted_at is null
@@ -29,7 +29,7 @@ begin
   end if;
   select array_agg(distinct e.name) into awaited
   from (
-    -- Find the few bills that may wait, before computing the amounts of all automatic bills.
+    -- Find the few bills that may wait first, to avoid computing the amounts of all automatic bills.
     select distinct o.expense_id
     from app.expense_occurrences as o
     where o.organization_id = context.organization_id and o.status = 'open' and o.expected_minor is null
@@ -70,8 +70,7 @@ begin
   if unit is null or minor is null or first_on > last_on then
     return null;
   end if;
-  -- The parts of months at both ends count as such, but what was spent so far in one month or week is no more in a
-  -- whole one.
+  -- Parts of months at both ends count in proportion, but spending within a single month or week isn't extrapolated.
   units := greatest(1, case unit
     when 'month' then app.month_of(last_on) - app.month_of(first_on)
       + extract(day from last_on) / extract(day from date_trunc('month', last_on) + interval '1 month - 1 day')
@@ -108,7 +107,7 @@ language plpgsql stable set search_path = '' as $$
 begin
   return (
     select jsonb_object_agg(f.reimbursement, app.format_minor(s.minor, exponent))
-    -- Few, and found by an index of their own.
+    -- These payments are few and have their own index.
     from (
       select distinct p.reimbursement from app.payments as p
       where p.organization_id = context.organization_id and p.reimbursement is not null and p.deleted_at is null
@@ -201,7 +200,7 @@ begin
   if period.from_on > context.today
     and not coalesce((arguments ->> 'include_upcoming')::boolean, false) then
     warnings := warnings || app.warning('period_ahead', jsonb_build_object('from', period.from_on));
-  -- A month that still runs can only be incomplete.
+  -- A running month is always incomplete, so don't warn.
   elsif not is_compared and period.from_on < date_trunc('month', context.today) then
     own_begin := app.books_begin(period);
     if own_begin is not null then

@@ -121,7 +121,8 @@ comment on column app.expenses.url is
 comment on column app.expenses.earlier_minor is
   'The amount of a paused or cancelled bill until price_from, if a later price was set. An active bill keeps it in its '
   'dates, which a pause deletes.';
-comment on column app.expenses.price_from is 'The due date from which amount_minor applies; see earlier_minor.';
+comment on column app.expenses.price_from is
+  'The due date from which amount_minor applies, if a paused or cancelled bill has an earlier_minor.';
 comment on column app.expenses.anchor_on is
   'First scheduled date. Every later date is computed from this one, never from the previous date.';
 comment on column app.expenses.month_days is
@@ -129,8 +130,7 @@ comment on column app.expenses.month_days is
 comment on column app.expenses.tracked_from is
   'Scheduled dates before this day are not tracked: they are neither open nor overdue.';
 comment on column app.expenses.paused_until is
-  'Nothing of the active bill is due before this day, and it counts as paused until then; tracked_from has the same '
-  'day.';
+  'The active bill counts as paused until this day, and nothing is due earlier; tracked_from has the same day.';
 comment on column app.expenses.next_due is
   'Derived, kept by app.refresh_bill: due date of the earliest open occurrence on or after today in the owner''s zone.';
 comment on column app.expenses.share_bp is
@@ -138,9 +138,8 @@ comment on column app.expenses.share_bp is
 comment on column app.expenses.remind_again is
   'Days before the due date for further reminders, largest first; each is less than remind_days_before.';
 comment on column app.expenses.assignee_id is
-  'The member to whom the bill is assigned and who also gets its reminders. Ignored after they leave the '
-  'organization.';
-comment on column app.expenses.payer_id is 'The member who pays the bill by default; payments record the actual payer.';
+  'The member responsible for the bill, who also gets its reminders. Ignored after they leave the organization.';
+comment on column app.expenses.payer_id is 'The member who usually pays the bill; payments record the actual payer.';
 comment on column app.expenses.sharing is
   'How future payments of a bill are shared (app.is_sharing). Amounts act as proportions when a different total is '
   'paid.';

@@ -10,7 +10,7 @@ declare
   merged_id text;
   merged_name text;
   left_bills text[];
-  -- The limit of an import, because undo stores every moved expense.
+  -- Limited like an import, because undo stores every moved expense.
   max_moved constant int := 2000;
 begin
   if wanted is null or app.means_uncategorized(case action when 'create' then wanted else new_name end) then

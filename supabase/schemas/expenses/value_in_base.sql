@@ -13,7 +13,7 @@ create or replace function app.convert_minor(amount_minor numeric, from_rate num
 language sql immutable
   return app.scale_minor(amount_minor, to_rate * 10::numeric ^ to_exponent, from_rate * 10::numeric ^ from_exponent);
 comment on function app.convert_minor is
-  'Converts minor units between two currencies, with both rates per euro; null without a rate.';
+  'Converts minor units between two currencies, with rates per euro; null without a rate.';
 
 create type app.base_value as (
   base_currency text,

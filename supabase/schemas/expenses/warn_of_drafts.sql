@@ -100,7 +100,7 @@ begin
     on b.organization_id = context.organization_id and b.kind = 'bill' and b.status = 'active'
       and b.deleted_at is null and case
         when app.fold_text(b.name) = app.fold_text(d.name) then true
-        -- Its payee, or "Rent December": other things from the same payee cost something else.
+        -- Its payee, or a name like "Rent December". Other amounts are other purchases from the same payee.
         when b.currency = d.currency
           and app.same_amount(d.amount_minor, b.amount_minor, case b.amount_mode when 'fixed' then 0 else 10 end)
           then app.names_agree(d.name, d.payee, b.name, b.payee, false)
@@ -148,7 +148,7 @@ declare
   owed jsonb;
   members jsonb;
 begin
-  -- Any word of four letters and more that an expense has too, because people name a refund freely.
+  -- Compare any word of four or more letters that an expense also has, because people name refunds freely.
   select jsonb_agg(d.name order by d.place) into unknown
   from jsonb_to_recordset(refunds) as d (place int, name text, payee text)
   where not exists (
@@ -218,7 +218,7 @@ begin
     from jsonb_array_elements(written) as d
     cross join lateral app.draft_parts(d.value) as part
     cross join lateral (select w.* from app.payments as w where w.expense_id = part ->> 'id' offset 0) as p
-    -- A budget keeps the currency in which it was set.
+    -- A budget keeps its currency even if the base currency changes.
     cross join lateral (select case when (s.budget).currency = context.base_currency then p.base_minor else (
       app.value_in_base(
         (s.budget).currency, p.amount_minor, p.currency, p.paid_on, p.charged_minor, p.charged_currency
@@ -227,7 +227,7 @@ begin
     where p.paid_on between s.from_on and s.to_on and p.deleted_at is null
       and ((s.budget).category_id is null or p.category_id = (s.budget).category_id)
   ) as added
-  -- Reached now, or used up before and passed further.
+  -- Reached with these items, or exceeded earlier and now further.
   where added.minor > 0 and s.spent_minor > s.available_minor or exists (
     select from unnest(thresholds) as percent
     where (s.spent_minor - added.minor) * 100 < s.available_minor * percent
@@ -238,5 +238,5 @@ begin
 end
 $$;
 comment on function app.warn_of_budgets is
-  'A warning about the budgets of today''s month and year that logged items brought to 80 or 100 percent, or further '
-  'over the limit.';
+  'Returns a warning about budgets of the current month and year that the logged items brought to 80 or 100 percent, '
+  'or further over the limit.';

@@ -40,7 +40,7 @@ begin
 end
 $$;
 comment on function app.narrow_mails is
-  'Returns the value of a preference; of mails, only those of the members that a change concerns.';
+  'Returns the value of a preference. For mails, returns only the members that a change concerns.';
 
 create or replace function app.write_preferences(organization_id text, wanted jsonb) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -135,7 +135,7 @@ begin
   end if;
   perform app.write_preferences(context.organization_id, wanted);
   return (
-    -- Reopening all months is a fact too, and facts are never null.
+    -- Reopening all months is a change too, so it has a fact that isn't null.
     select coalesce(jsonb_object_agg(w.key, case
       when w.key = 'mails' then reminders -> 'my_mails' when w.value = 'null' then '""' else w.value end), '{}')
     from jsonb_each(wanted) as w

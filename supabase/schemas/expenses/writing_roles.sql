@@ -1,4 +1,4 @@
--- Restrictive policies: viewers write nothing, regardless of a table's other policies.
+-- Restrictive policies: viewers can't write, whatever a table's other policies allow.
 
 do $$
 declare

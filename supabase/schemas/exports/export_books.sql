@@ -155,7 +155,7 @@ begin
       where d.organization_id = organization and d.deleted_at is null and (last_id is null or d.id > last_id)
       order by d.id
       limit at_most;
-    -- One at a time, since a file has up to ten megabytes.
+    -- Read files one at a time, since a file can have ten megabytes.
     when 'document_files' then return query
       select to_jsonb(d.id), jsonb_build_object(
         'id', d.id, 'name', d.name, 'content', translate(encode(f.content, 'base64'), E'\n', '')
@@ -187,7 +187,7 @@ begin
       join app.currencies as c on c.code = b.currency
       left join app.categories as category on category.id = b.category_id
       where b.organization_id = organization and b.deleted_at is null and (last_id is null or b.id > last_id)
-        -- Skip budgets of hidden categories, which they would reveal.
+        -- Skip budgets of hidden categories, because they would reveal them.
         and (b.category_id is null or category.id is not null)
       order by b.id
       limit at_most;

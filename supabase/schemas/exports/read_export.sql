@@ -1,5 +1,5 @@
--- Exports, for roles with the right books:export. They work on every plan. Access ends with the membership, from the
--- next page on.
+-- Exports of the books, for roles with the right books:export, on every plan. When a membership ends, the next page is
+-- refused.
 
 create or replace function app.read_export_page(part text, after jsonb, from_on date, to_on date) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -24,7 +24,7 @@ begin
 end
 $$;
 comment on function identity.judge_invitation is
-  'Returns open if a person with this sign-in address may accept an invitation, else the reason why not. Every check '
+  'Returns open if a person with this sign-in address may accept an invitation, otherwise the reason. Every check '
   'uses this function.';
 
 create or replace function identity.mask_address(address text) returns text
@@ -69,7 +69,7 @@ begin
 end
 $$;
 comment on function public.read_invitation is
-  'Returns the data of the page behind an invitation''s link, for a signed-in person, or with null for a reader '
+  'Returns the data of the page behind an invitation''s link, for a signed-in person, or with null for a visitor '
   'without a session: '
   '{"outcome":"open","organization_id","organization_name","inviter","role","expires_at","address","onboarded"}, the '
   'same with outcome already_member, leaving, used, withdrawn, expired or plan, '
@@ -88,7 +88,7 @@ begin
     return '{"outcome":"unknown"}';
   end if;
   perform identity.lock_members(invitation.organization_id);
-  -- Read again: it may have been accepted, withdrawn or sent anew while this one waited.
+  -- Read it again, because it may have been accepted, withdrawn or resent during the wait.
   select * into invitation from identity.invitations as i where i.token_hash = own_hash for no key update;
   if not found then
     return '{"outcome":"unknown"}';

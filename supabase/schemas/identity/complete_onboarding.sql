@@ -1,5 +1,5 @@
--- The functions make no decisions for the pages: they return expected outcomes as {"outcome": …}, and every change adds
--- an audit event.
+-- The functions return expected outcomes as {"outcome": …} and leave decisions about pages to the callers. Every change
+-- adds an audit event.
 
 create or replace function public.read_onboarding(user_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -66,7 +66,7 @@ begin
 end
 $$;
 comment on function identity.found_organization is
-  'Creates an organization with its owner and its first categories. Returns its id.';
+  'Creates an organization with its owner and its default categories. Returns its id.';
 
 create or replace function public.complete_onboarding(
   user_id uuid, email text, country text, organization_name text, timezone text, base_currency text,
@@ -85,8 +85,8 @@ begin
     return '{"outcome":"invalid","field":"timezone"}';
   end if;
 
-  -- Runs once: the call that sets the profile's country creates the rest. A concurrent call waits for the row and finds
-  -- it set.
+  -- Runs once: the call that sets the profile's country creates the rest. A concurrent call waits for the row, then
+  -- finds the country set.
   insert into identity.profiles
     as p (user_id, email, country, timezone, reminder_email, trial_started_at, created_at, updated_at)
   values (

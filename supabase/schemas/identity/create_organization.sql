@@ -12,7 +12,7 @@ begin
   if not exists (select from app.currencies as c where c.code = base_currency) then
     return '{"outcome":"invalid","field":"base_currency"}';
   end if;
-  -- The lock makes a second press wait for the first, so that a person gets one trial.
+  -- The lock makes a second click wait for the first, so that a person gets one trial.
   select p.trial_started_at is null, p.deletes_at is not null into gets_trial, is_leaving
   from identity.profiles as p
   where p.user_id = create_organization.user_id and p.country is not null and identity.is_active(p.user_id, at)
@@ -41,9 +41,9 @@ begin
 end
 $$;
 comment on function public.create_organization is
-  'Creates another organization of a person, with a trial if they never had one; a repeated form creates one: '
-  '{"outcome":"created","organization_id"}, {"outcome":"invalid","field"}, too_many, leaving while their account is '
-  'being deleted, or unknown before onboarding.';
+  'Creates another organization of a person, with a trial if they never had one. A resubmitted form creates no second '
+  'one. {"outcome":"created","organization_id"}, {"outcome":"invalid","field"}, too_many, leaving while their account '
+  'is being deleted, or unknown before onboarding.';
 
 create or replace function public.read_new_organization(user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -1,11 +1,11 @@
--- The organization of the current request. Consent binds a token to one organization; the person's other organizations
--- stay out of reach.
+-- The organization of the current request. Consent binds a token to one organization, so it can't reach the person's
+-- other organizations.
 create or replace function identity.find_organization_id() returns text
 language plpgsql stable security definer set search_path = '' as $$
 declare
   claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
 begin
-  -- Security definer, because the policy of memberships calls it: as the caller it would recurse forever.
+  -- security definer, because the policy of memberships calls it and would recurse forever as the caller.
   return (
     select m.organization_id
     from identity.memberships as m
@@ -17,9 +17,9 @@ $$;
 comment on function identity.find_organization_id is
   'The organization of the request''s claims, read from the tables; null unless the person is an active member.';
 
--- Every policy needs the same person's rights. identity.note_standing() looks them up once per tool and after each
--- wait, and stores them in a setting beside the claims. The setting is as trustworthy as the claims: the same roles can
--- write both.
+-- Every policy needs the rights of the same person. identity.note_standing() looks them up once per tool and after each
+-- wait, and stores them in a setting beside the claims. The setting is as trustworthy as the claims, because the same
+-- roles can write both.
 create or replace function identity.is_standing_noted() returns boolean
 language plpgsql stable set search_path = '' as $$
 begin

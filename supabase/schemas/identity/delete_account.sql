@@ -23,7 +23,7 @@ begin
 end
 $$;
 comment on function public.read_deletion is
-  'Returns the data of the deletion pages: {"country","deletes_at","plans": whether there are plans,"organizations": '
+  'Returns the data of the deletion pages: {"country","deletes_at","plans": whether plans are on,"organizations": '
   '[{"id","name","is_owner","deletes_at","is_paid","members","may_delete","writes","exports"}]}.';
 
 -- Fails fast instead of waiting for the books of several organizations; the page can be submitted again.
@@ -31,7 +31,7 @@ create or replace function public.delete_account(user_id uuid, email text, at ti
 language plpgsql volatile set search_path = '' set lock_timeout = '5s' as $$
 declare
   leaves_at constant timestamptz := at + app.kept_for('deleted_accounts');
-  -- Their organizations are being deleted and remain theirs until then.
+  -- Organizations scheduled for deletion, which remain theirs until then.
   left_ids constant text[] := array(
     select m.organization_id from identity.memberships as m
     where m.user_id = delete_account.user_id and m.role <> 'owner'
@@ -39,11 +39,12 @@ declare
   );
   organization_id text;
 begin
-  -- This includes people who never finished onboarding.
+  -- Includes people who never finished onboarding.
   insert into identity.profiles (user_id, email, created_at, updated_at) values (user_id, email, at, at)
   on conflict on constraint profiles_pkey do nothing;
   perform identity.hold_memberships(left_ids, user_id);
-  -- Locks the person after the organizations, in the order of adding members, so that no member joins concurrently.
+  -- Locks the person after the organizations, in the same order as adding members, so that no member joins
+  -- concurrently.
   perform from identity.profiles as p where p.user_id = delete_account.user_id for update;
   if exists (
     select from identity.organizations as o where o.owner_id = delete_account.user_id and o.deletes_at is null
@@ -61,13 +62,13 @@ begin
     order by m.organization_id
   loop
     if organization_id <> all (left_ids) then
-      -- They joined during the wait; the next attempt locks this organization.
+      -- They joined this organization during the wait; the next attempt locks it.
       raise exception using errcode = 'lock_not_available', message = 'joined_meanwhile';
     end if;
     perform identity.end_membership(organization_id, user_id, user_id, at);
   end loop;
   delete from oauth.grants as g where g.user_id = delete_account.user_id;
-  -- A later acceptance would make them a mere member of the organization.
+  -- Otherwise they could later accept and become a mere member of the organization.
   delete from identity.handovers as h where h.from_id = delete_account.user_id;
   perform identity.record_event('account.deletion_asked', user_id, null, '{}', at);
   return jsonb_build_object('outcome', 'scheduled', 'deletes_at', leaves_at);

@@ -1,4 +1,5 @@
--- Organizations and people schedule their deletion and can cancel it until the date. jobs/purge.sql deletes the data.
+-- Organizations and people schedule their deletion and can cancel it until the date. jobs/purge.sql then deletes the
+-- data.
 
 create or replace function identity.others_in(organization_id text, user_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -59,7 +60,7 @@ begin
   elsif organization.deletes_at is null then
     return '{"outcome": "already"}';
   elsif organization.deletes_at <= at then
-    -- The purge may have deleted a part.
+    -- The purge may have deleted part of it.
     return '{"outcome": "too_late"}';
   end if;
   update identity.organizations as o set deletes_at = null, updated_at = at where o.id = organization.id;

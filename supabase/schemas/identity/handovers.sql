@@ -15,7 +15,8 @@ create table identity.handovers (
 );
 comment on table identity.handovers is
   'Pending hand-overs, one per organization: the owner, and the member who has to confirm.';
-comment on column identity.handovers.id is 'Identifies this proposal, so that an old page cannot confirm a later one.';
+comment on column identity.handovers.id is
+  'Identifies this proposal, so that an outdated page cannot confirm a later one.';
 create index handovers_from_idx on identity.handovers (organization_id, from_id);
 create index handovers_to_idx on identity.handovers (organization_id, to_id);
 alter table identity.handovers enable row level security;
@@ -43,7 +44,7 @@ begin
   ) then
     return '{"outcome":"unknown"}';
   end if;
-  -- The latest offer replaces the one before.
+  -- A new offer replaces the previous one.
   delete from identity.handovers as h where h.organization_id = propose_owner.organization_id;
   insert into identity.handovers (organization_id, from_id, to_id, created_at, expires_at)
   values (organization_id, user_id, member_id, at, at + interval '7 days');
@@ -97,7 +98,7 @@ begin
   if refusal is not null then
     return refusal;
   end if;
-  -- Works once, and only while the person who offered is the owner.
+  -- Works once, and only while the person who made the offer is still the owner.
   delete from identity.handovers as h
   where h.organization_id = accept_handover.organization_id and h.id = handover_id and h.to_id = user_id
     and h.expires_at > at and identity.is_active(h.to_id, at)
@@ -106,7 +107,7 @@ begin
   if not found then
     return '{"outcome":"unknown"}';
   end if;
-  -- This order avoids a second owner.
+  -- Demote first, so that there is never a second owner.
   update identity.memberships as m set role = 'manager'
   where m.organization_id = accept_handover.organization_id and m.user_id = accepted.from_id;
   update identity.memberships as m set role = 'owner', sees_private = false

@@ -3,7 +3,8 @@ language plpgsql volatile set search_path = '' as $$
 declare
   stays boolean;
 begin
-  -- The weakest lock that public.delete_account waits for, so that the second of two concurrent calls sees the first.
+  -- The weakest lock that conflicts with public.delete_account, so that the second of two concurrent calls sees the
+  -- first.
   select p.deletes_at is null into stays
   from identity.profiles as p where p.user_id = hold_account.user_id for key share;
   return coalesce(stays, true);
@@ -11,4 +12,4 @@ end
 $$;
 comment on function identity.hold_account is
   'Prevents the deletion of a person''s account until the transaction ends; false when the deletion is already '
-  'scheduled. Everything that creates, joins or connects calls it first.';
+  'scheduled. Functions that create organizations, add members or connect apps call it first.';

@@ -1,8 +1,7 @@
--- Invitations to an organization, with the invited role and the inviter.
--- Invariants: an address has one open invitation per organization; only the SHA-256 of the link's token is stored; an
--- invitation is accepted once, by a person who signs in with the invited address, while the inviter still has the
--- right.
--- Row-level security is on without policies: only the service reads the table.
+-- Invitations to an organization, each with a role and an inviter. Invariants: an address has one open invitation per
+-- organization; only the SHA-256 of the link's token is stored; an invitation is accepted once, by a person who signs
+-- in with the invited address, while the inviter still has the right. Row-level security is on without policies: only
+-- the service reads the table.
 
 create table identity.invitations (
   id text collate "C" primary key default app.new_id('inv')
@@ -42,7 +41,7 @@ end
 $$;
 comment on function identity.may_grow is
   'Whether an organization''s plan allows further members at an instant; false while it is being deleted. Every check '
-  'uses this function. Members keep their membership on any plan.';
+  'uses this function. Existing members stay on any plan.';
 
 create or replace function public.may_sign_up(email text, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -101,8 +100,8 @@ begin
 end
 $$;
 comment on function identity.hold_members is
-  'identity.lock_members for a person who changes members. Returns identity.refuse_deleting, whose result holds until '
-  'the transaction ends.';
+  'identity.lock_members for a person who changes members. Returns identity.refuse_deleting, whose result stays valid '
+  'until the transaction ends.';
 
 create or replace function public.invite_member(
   user_id uuid, organization_id text, address text, role text, token_hash text, at timestamptz
@@ -143,7 +142,7 @@ begin
       where i.organization_id = invite_member.organization_id and i.address = invited
         and i.accepted_at is null and i.withdrawn_at is null
     ) then
-      -- An invitation sent by a manager, changed by somebody who may not withdraw it.
+      -- A person who may not withdraw a manager's invitation can't change it either.
       return '{"outcome":"not_allowed"}';
     end if;
     if (
@@ -232,7 +231,7 @@ begin
 end
 $$;
 comment on function public.withdraw_invitation is
-  'Ends an invitation before it is accepted: outcome withdrawn, not_allowed, or unknown (also for an ended one).';
+  'Ends an invitation before it is accepted: outcome withdrawn, not_allowed, or unknown (also if it has ended).';
 
 create or replace function identity.withdraw_invitations_of(organization_id text, user_id uuid, at timestamptz)
   returns void
@@ -245,4 +244,4 @@ begin
 end
 $$;
 comment on function identity.withdraw_invitations_of is
-  'Ends the invitations of a member who lost the right to send them; called whenever a role is lost.';
+  'Ends the invitations of a member who lost the right to send them; called whenever a member loses a role.';

@@ -15,5 +15,5 @@ begin
 end
 $$;
 comment on function app.list_who_may is
-  'Returns the people to ask for an action beyond one''s role: {who: up to two addresses of the owner and a manager '
-  'with the right}.';
+  'Returns the people to ask when a role lacks a right: {who: up to two addresses of the owner and a manager with the '
+  'right}.';

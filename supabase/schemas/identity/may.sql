@@ -4,22 +4,22 @@ create type identity.standing as (
   sees text
 );
 comment on type identity.standing is
-  'A person''s organization, their rights there, and their view: everything, everything except private records (open), '
-  'or only their own.';
+  'A person''s organization, their rights there, and what they see: everything, everything except private records '
+  '(open), or only their own records.';
 
 create or replace function identity.find_standing() returns identity.standing
 language plpgsql stable security definer set search_path = '' as $$
 declare
   claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
-  -- An app that may only read keeps these rights of a role.
+  -- The rights of a role that a read-only app keeps.
   reading constant text[] := array['books:private', 'books:export', 'approvals:decide'];
   only_reads constant boolean := exists (
     select from oauth.grants as g where g.id = (claims ->> 'grant_id')::uuid and g.access = 'read'
   );
   standing identity.standing;
 begin
-  -- security definer: policies on the tables it reads call it, and a person without access must not learn whether a
-  -- private category exists.
+  -- security definer: policies on the tables that it reads call it, and a person without access must not learn whether
+  -- a private category exists.
   select m.organization_id, own.rights, case
     when o.own_only and m.role = 'member' then 'own'
     when 'books:private' = any (own.rights)
@@ -58,7 +58,7 @@ begin
 end
 $$;
 comment on function identity.note_standing is
-  'Looks up the standing of the person of the request''s claims once for the rest of the tool.';
+  'Looks up the standing of the person in the request''s claims once for the rest of the tool.';
 
 create or replace function identity.may(wanted text) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -81,7 +81,7 @@ begin
   return (identity.find_standing()).sees;
 end
 $$;
-comment on function identity.sees is 'Returns the person''s view (identity.standing); null without a membership.';
+comment on function identity.sees is 'Returns what the person sees (identity.standing); null without a membership.';
 
 create or replace function identity.sees_own_only() returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -90,7 +90,7 @@ begin
 end
 $$;
 comment on function identity.sees_own_only is
-  'Whether the person of the request''s claims sees only records that they recorded or that are assigned to them.';
+  'Whether the person of the request''s claims sees only records that they recorded or are responsible for.';
 
 create or replace function identity.sees_everything() returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -99,7 +99,7 @@ begin
 end
 $$;
 comment on function identity.sees_everything is
-  'Whether the person of the request''s claims sees everything in the organization. Policies check this first, so that '
-  'the other conditions cost nothing without hidden data.';
+  'Whether the person of the request''s claims sees everything in the organization. Policies check this first, so '
+  'that the other conditions cost nothing if no data is hidden.';
 grant execute on function identity.find_standing, identity.note_standing, identity.may, identity.sees,
   identity.sees_own_only, identity.sees_everything to authenticated;

@@ -1,17 +1,15 @@
 create or replace function identity.is_timezone(name text) returns boolean
 language plpgsql stable set search_path = '' as $$
 begin
-  -- Places only. `at time zone` would also take offsets, POSIX rules and abbreviations, which mean another place to
-  -- each (IST) or forget the summer (BST).
+  -- Accept names of places only. `at time zone` would also take offsets, POSIX rules and abbreviations, which are
+  -- ambiguous (IST) or ignore summer time (BST).
   return name = 'UTC'
     or (strpos(name, '/') > 0
     and exists (select from pg_catalog.pg_timezone_names as z where z.name = is_timezone.name));
 end
 $$;
 comment on function identity.is_timezone is
-  'Whether the database knows a place''s IANA time zone by this name; UTC also counts.';
-
--- Account
+  'Whether the database knows an IANA time zone of this name; UTC also counts.';
 
 create or replace function public.read_account(user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -44,8 +44,8 @@ begin
 end
 $$;
 comment on function public.read_members is
-  'The members of an organization as one of them sees them. Includes open invitations for people who may invite, and a '
-  'hand-over that the person can confirm or withdraw. Null for everybody else.';
+  'Returns the members of an organization for one of them. Includes open invitations for people who may invite, and a '
+  'hand-over that the person can confirm or withdraw. Null for non-members.';
 
 create or replace function public.change_member_role(
   user_id uuid, organization_id text, member_id uuid, role text, at timestamptz
@@ -64,7 +64,7 @@ begin
   if not found then
     return '{"outcome":"unknown"}';
   end if;
-  -- Only a hand-over changes the owner's role, and nobody changes their own.
+  -- Only a hand-over changes the owner's role, and people can't change their own role.
   if member.role = 'owner' or member_id = user_id
     or not identity.may_give_role(organization_id, user_id, member.role, at)
     or not identity.may_give_role(organization_id, user_id, role, at) then

@@ -10,7 +10,7 @@ begin
 end
 $$;
 comment on function identity.list_organizations is
-  'Returns a person''s organizations, the first joined first: [{id, name}].';
+  'Returns a person''s organizations in the order of joining: [{id, name}].';
 
 create or replace function identity.describe_state(organization_id text, user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -18,7 +18,7 @@ begin
   return (
     select jsonb_build_object(
       'name', o.name, 'deletes_at', o.deletes_at, 'owner', p.email, 'is_owner', o.owner_id = describe_state.user_id,
-      -- Plans include nothing while the organization is being deleted.
+      -- While the organization is being deleted, plans include nothing.
       'takes_changes', identity.organization_has_feature(o.id, 'ai:connector', describe_state.at),
       'writes', identity.member_may(o.id, describe_state.user_id, 'books:write'),
       'tabs', jsonb_build_object(
@@ -33,9 +33,9 @@ begin
 end
 $$;
 comment on function identity.describe_state is
-  'Returns the header of an organization''s pages: {name, deletes_at, owner, is_owner, takes_changes: whether '
-  'anything can be written, writes: whether their role may, tabs: {exports: whether they may export, plans: whether '
-  'plans are on, organizations: theirs}}.';
+  'Returns the header of an organization''s pages: {name, deletes_at, owner, is_owner, takes_changes: whether the '
+  'organization accepts changes, writes: whether their role may write, tabs: {exports: whether they may export, '
+  'plans: whether plans are on, organizations: theirs}}.';
 
 create or replace function identity.refuse_change(organization_id text, user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -52,8 +52,8 @@ begin
 end
 $$;
 comment on function identity.refuse_change is
-  'The answer when an organization accepts no changes: {"outcome":"no_changes","id","state"}, with state from '
-  'identity.describe_state; null when it accepts them, and for non-members.';
+  'Returns the answer if an organization accepts no changes: {"outcome":"no_changes","id","state"}, with state from '
+  'identity.describe_state. Returns null if it accepts changes, and for non-members.';
 
 create or replace function identity.refuse_deleting(organization_id text, user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -80,8 +80,8 @@ begin
 end
 $$;
 comment on function public.read_removal is
-  'Returns what removing a member would end and keep, as counts, with their balances and pending proposals in full, '
-  'and "state" from identity.describe_state. Null without the right to remove them.';
+  'Returns counts of what a member''s removal would end and keep, their balances and pending proposals, and "state" '
+  'from identity.describe_state. Null without the right to remove them.';
 
 create or replace function identity.hold_memberships(organization_ids text[], member_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -118,9 +118,8 @@ begin
   where b.organization_id = end_membership.organization_id and b.actor_id = member_id and b.state <> 'committed';
   delete from app.idempotency_keys as k
   where k.organization_id = end_membership.organization_id and k.actor_id = member_id;
-  -- The membership takes along grants, tokens, the calendar and a pending hand-over, so that none returns with the
-  -- person.
-  -- Ends the grants before the proposals, as for any ended grant.
+  -- The membership takes along grants, tokens, the calendar and a pending hand-over, so a person who joins again starts
+  -- without them. Ends the grants before the proposals, as for any ended grant.
   delete from identity.memberships as m
   where m.organization_id = end_membership.organization_id and m.user_id = member_id;
   perform app.withdraw_proposals_of(organization_id, member_id, by_id, at);
@@ -141,7 +140,7 @@ declare
   refusal constant jsonb := identity.refuse_deleting(organization_id, user_id, at);
   unassigned bigint;
 begin
-  -- A member may still leave.
+  -- A member may still leave then.
   if refusal is not null and member_id <> user_id then
     return refusal;
   end if;
@@ -159,5 +158,5 @@ begin
 end
 $$;
 comment on function public.remove_member is
-  'Removes a member with everything that identity.end_membership ends; members also leave by it. Outcome removed, or '
-  'unknown (also without the right).';
+  'Removes a member and everything listed at identity.end_membership. Members also leave through it. Outcome removed, '
+  'or unknown (also without the right).';

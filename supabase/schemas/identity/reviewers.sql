@@ -8,8 +8,8 @@ create table identity.reviewers (
   constraint reviewers_short check (expires_at > created_at and expires_at <= created_at + interval '60 days')
 );
 comment on table identity.reviewers is
-  'Reviewers of directories, who sign in with our code instead of a mailbox. Only the operator adds them. An expired '
-  'or revoked reviewer is inactive (identity.is_active).';
+  'Reviewers of directories, who sign in with a code from us instead of a mail. Only the operator adds them. An '
+  'expired or revoked reviewer is inactive (identity.is_active).';
 comment on column identity.reviewers.code_hash is 'SHA-256 of a random code of 130 bits.';
 alter table identity.reviewers enable row level security;
 grant select on identity.reviewers to service_role;
@@ -17,7 +17,7 @@ grant select on identity.reviewers to service_role;
 create or replace function identity.is_review_over(user_id uuid, at timestamptz) returns boolean
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  -- Security definer, because the access token hook asks too. It returns only yes or no.
+  -- security definer, because the access token hook calls it. The answer is only yes or no.
   return exists (
     select from identity.reviewers as r
     where r.user_id = is_review_over.user_id
@@ -61,6 +61,4 @@ begin
   return jsonb_build_object('outcome', 'open', 'user_id', reviewer.user_id, 'email', reviewer.email);
 end
 $$;
-comment on function public.open_review is
-  'Returns the person that a reviewer''s code signs in, and records the sign-in: '
-  '{"outcome":"open","user_id","email"}, or {"outcome":"unknown"}, also for an expired or revoked code.';
+comment on function public.open_review is 'Prevents a reviewer from joining any other organization.';

@@ -1,6 +1,5 @@
--- Roles: the rights of members, as one table that policies and functions read.
--- Invariants: everybody who can write can read; the owner has every right; private records are visible to roles with
--- that right and to viewers whom the owner gave access; "own only" restricts members and nobody else.
+-- Returns the person that a reviewer's code signs in, and records the sign-in: {"outcome":"open","user_id","email"}.
+-- Returns {"outcome":"unknown"} for an unknown, expired or revoked code.
 
 create table identity.role_rights (
   role text not null constraint role_rights_role_known check (role in ('owner', 'manager', 'member', 'viewer')),

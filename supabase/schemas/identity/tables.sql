@@ -52,15 +52,15 @@ create table identity.profiles (
   constraint profiles_refused_dated check ((refused_email is null) = (refused_at is null))
 );
 comment on table identity.profiles is 'A person: their country, time zone and reminder settings.';
-comment on column identity.profiles.email is 'The sign-in address that the identity provider had at the last sign-in.';
+comment on column identity.profiles.email is 'The sign-in address at the identity provider as of the last sign-in.';
 comment on column identity.profiles.timezone is
   'IANA name; every calendar date of the organizations they own is a date in this zone.';
 comment on column identity.profiles.reminder_email is
   'Another address for reminders, used once it is confirmed; until then reminders go to the sign-in address.';
 comment on column identity.profiles.refused_email is
-  'An address that its mail server permanently refused: it gets no reminders until the settings are saved again.';
+  'An address whose mail server refused it permanently. It gets no reminders until the settings are saved again.';
 comment on column identity.profiles.deletes_at is
-  'From then on the purge deletes the person; until then they can cancel it.';
+  'When the purge will delete the person; until then they can cancel it.';
 create index profiles_deletes_at_idx on identity.profiles (deletes_at) where deletes_at is not null;
 comment on column identity.profiles.trial_started_at is
   'Set with the first organization, because a person has one trial.';
@@ -95,17 +95,16 @@ create table identity.organizations (
 );
 comment on table identity.organizations is 'Owners of expenses and bills: a household, a business.';
 comment on column identity.organizations.owner_id is
-  'The owner always gets reminders, and dates are in the owner''s time zone. A person who owns an organization cannot '
-  'be deleted before it.';
+  'The owner always gets reminders, and dates are in the owner''s time zone. An owner can''t be deleted before the '
+  'organization.';
 comment on column identity.organizations.plan is
   'The paid plan, from the best subscription. A value set by hand counts until the first subscription becomes active.';
 comment on column identity.organizations.second_plan is
   'The plan of another, past-due subscription, which also counts until its grace period ends. Set only while it '
-  'includes more than plan, or lasts longer.';
+  'includes more than the column plan, or lasts longer.';
 comment on column identity.organizations.trial_ends_at is
-  'Until then all Team features apply, regardless of payments, which never change it.';
-comment on column identity.organizations.plan_ended_at is
-  'The last time that the end of a subscription left it without a paid plan.';
+  'Until then all Team features are available. Payments never change this date.';
+comment on column identity.organizations.plan_ended_at is 'When a subscription last ended and left no paid plan.';
 -- Finds plans that end around now.
 create index organizations_trial_ends_at_idx on identity.organizations (trial_ends_at);
 create index organizations_past_due_since_idx on identity.organizations (past_due_since)
@@ -116,14 +115,14 @@ create index organizations_plan_ended_at_idx on identity.organizations (plan_end
 comment on column identity.organizations.assistants_may_approve is
   'Whether people who can approve may also do so through an app, and not only on the page.';
 comment on column identity.organizations.own_only is
-  'Whether members see only records that they recorded or that are assigned to them. Owner, managers and viewers see '
+  'Whether members see only records that they recorded or are responsible for. Owner, managers and viewers see '
   'everything.';
 comment on column identity.organizations.closed_through is
-  'Payments until this day, the last of a month, cannot change (app.refuse_closed_month).';
+  'Payments up to this day, the last of a month, cannot change (app.refuse_closed_month).';
 comment on column identity.organizations.relabel_closed is
   'Whether notes, tags and categories may change in closed months (app.is_relabeling).';
 comment on column identity.organizations.deletes_at is
-  'From then on the purge deletes it with all its data. Until then, its pages can be read, nothing writes or mails, '
+  'When the purge will delete it with all its data. Until then, its pages can be read, nothing is written or mailed, '
   'and the owner can cancel it.';
 create index organizations_deletes_at_idx on identity.organizations (deletes_at) where deletes_at is not null;
 create index organizations_owner_id_idx on identity.organizations (owner_id);
@@ -139,11 +138,11 @@ create table identity.memberships (
   primary key (organization_id, user_id)
 );
 comment on table identity.memberships is
-  'The members of organizations. Without a row here, every token for the organization is invalid from the next '
-  'request on.';
+  'The members of organizations. Without a row here, a person''s tokens for the organization are invalid from the '
+  'next request on.';
 comment on column identity.memberships.sees_private is
-  'Whether the owner opened private categories to this member, whose role alone would not show them.';
+  'Whether the owner opened private categories to this member, whose role does not include them.';
 comment on column identity.memberships.mails is
-  'The bills that they get mail about. mine: all bills for the owner, assigned ones for a member.';
+  'Which bills the member gets mail about. mine: for the owner all bills, for others the assigned ones.';
 create index memberships_user_id_idx on identity.memberships (user_id);
 create unique index memberships_one_owner_idx on identity.memberships (organization_id) where role = 'owner';

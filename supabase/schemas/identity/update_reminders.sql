@@ -13,10 +13,10 @@ begin
     default_lead_days = update_reminders.default_lead_days,
     email_enabled = update_reminders.email_enabled,
     reminder_email = nullif(update_reminders.reminder_email, p.email),
-    -- A confirmation belongs to the address it was given for.
+    -- A confirmation applies to one address only.
     reminder_email_confirmed_at
       = case when update_reminders.reminder_email = p.reminder_email then p.reminder_email_confirmed_at end,
-    -- Saving an address again lets mails be tried again.
+    -- Saving an address again allows mails to it again.
     refused_email = null, refused_at = null,
     updated_at = at
   where p.user_id = update_reminders.user_id

@@ -102,7 +102,8 @@ declare
 begin
   if arguments ? 'answers' then
     answers := app.read_answers(batch, arguments -> 'answers');
-    -- Kept apart from answers that the account remembers: later files take the currency from its lines.
+    -- Stored apart from the account's remembered answers, because later files take the currency from the account's
+    -- lines.
     changes := jsonb_strip_nulls(jsonb_build_object('default_currency', answers.of_file -> 'default_currency'))
       || jsonb_build_object(
       'answers', coalesce(batch.read -> 'answers', '{}') || (answers.of_file - 'default_currency'),
@@ -138,7 +139,7 @@ begin
   if changes = '{}' then
     return batch;
   end if;
-  -- These changes alter the meaning of the file, so it is read again.
+  -- These changes affect the meaning of the file, so it is read again.
   if changes -> 'answers' is distinct from coalesce(batch.read -> 'answers', '{}') and changes ? 'answers'
     or changes ? 'given' or changes ? 'default_currency' or found_id is distinct from batch.account_id then
     update app.import_batches as b
@@ -165,4 +166,4 @@ end
 $$;
 comment on function app.answer_import is
   'Applies a person''s answers about an import: {answers, account, mapping, skip_lines, corrections, rules}. Answers '
-  'about the whole file, its account or its columns require reading it again.';
+  'about the whole file, its account or its columns cause it to be read again.';

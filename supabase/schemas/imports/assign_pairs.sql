@@ -44,7 +44,7 @@ declare
   skips int[];
   found int[];
 begin
-  -- Most pairs have no rival.
+  -- Most pairs have no competing pair.
   chosen := array(
     select p
     from unnest(pairs) as p
@@ -76,7 +76,7 @@ begin
         group by l.i, k.j
         order by l.i, k.j
       );
-      -- Leaving an old entry unmatched costs more, because the bank should have booked it by now.
+      -- Leaving an old entry unmatched costs more, because the bank should have booked it already.
       skips := array(
         select 60 * greatest(0, least(latest.row_day - min(((m).entry).day), days))
         from unnest(keys) with ordinality as k (key, j)

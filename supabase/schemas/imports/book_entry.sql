@@ -17,8 +17,8 @@ create type app.book_entry as (
   seq bigint
 );
 comment on type app.book_entry is
-  'A record that a statement row can match; each key is matched once. is_open: the amount is an estimate. is_frequent: '
-  'a bill every few days, which is close to any date.';
+  'A record that a statement row can match; each key is matched once. is_open: the amount is an estimate. '
+  'is_frequent: the bill is due every few days, so one of its dates is near any day.';
 
 create or replace function app.list_entries(context app.context, first_day date, last_day date)
   returns setof app.book_entry

@@ -10,7 +10,7 @@ begin
 end
 $$;
 comment on function app.same_totals is
-  'Whether two sets of totals have the same amounts, however many zeros they are written with.';
+  'Whether two sets of totals have the same amounts, regardless of trailing zeros.';
 
 create or replace function app.lock_imports(organization_id text) returns void
 language plpgsql volatile set search_path = '' set lock_timeout = '2s' as $$
@@ -41,7 +41,7 @@ begin
       'count', count, 'totals', counted -> 'totals', 'skipped', skipped, 'details', jsonb_build_object(
         'commit_with', jsonb_strip_nulls(jsonb_build_object(
           'import_id', batch.id, 'expected_count', count, 'expected_totals', counted -> 'totals',
-          -- The error rolls back this call, so the next one must repeat its arguments.
+          -- The error rolls back this call, so the next call must repeat its arguments.
           'answers', arguments -> 'answers', 'skip_lines', arguments -> 'skip_lines',
           'corrections', arguments -> 'corrections', 'rules', arguments -> 'rules'
         )),
@@ -139,7 +139,7 @@ begin
 end
 $$;
 comment on function app.summarize_effects is
-  'Returns the effects of an import for the list of changes: {pays?, corrects?, removes?: {count, first}}.';
+  'Returns an import''s effects for the list of changes: {pays?, corrects?, removes?: {count, first}}.';
 
 create or replace function app.warn_of_recurring_charges(context app.context, batch app.import_batches) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -155,7 +155,7 @@ begin
 end
 $$;
 comment on function app.warn_of_recurring_charges is
-  'Warns of charges that returned in this statement and belong to no bill.';
+  'Warns of charges in this statement that recurred and belong to no bill.';
 
 create or replace function app.commit_import(context app.context, batch app.import_batches, arguments jsonb)
   returns jsonb
@@ -183,8 +183,8 @@ begin
 
   perform app.link_import_rows(context, batch);
   warnings := app.warn_of_drafts(context, written) || app.warn_of_recurring_charges(context, batch);
-  -- Lock the books last, so that other writers wait only briefly. Rows written so far are new or were locked one by
-  -- one.
+  -- Lock the books last, so that other writers wait only briefly. The rows written so far are new or individually
+  -- locked.
   perform app.lock_books_last(context.organization_id);
   if app.find_changed_rows(context, batch, true) <> '{}' then
     perform app.fail('expectation_mismatch.books_changed', field => 'import_id');
@@ -222,5 +222,5 @@ end
 $$;
 comment on function app.commit_import is
   'Publishes an import in one change and deletes its staged rows. Returns data {created, linked, skipped, totals, '
-  'not_written?} with the effects on existing records. not_written counts the other rows: left_out, transfer, closed, '
-  'bad, skipped.';
+  'not_written?} with the effects on existing records. not_written counts the unwritten rows: left_out, transfer, '
+  'closed, bad, skipped.';

@@ -1,4 +1,4 @@
--- Corrections by a person are stored with the import, and applied again whenever its rows are read or matched again.
+-- Corrections by a person are stored with the import and applied again whenever its rows are read or matched.
 
 create or replace function app.correct_import_rows(batch app.import_batches, first int, last int) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -23,8 +23,7 @@ begin
 end
 $$;
 comment on function app.correct_import_rows is
-  'Skips and corrects rows as their import says. An unreadable row becomes readable once its name, amount and date are '
-  'given.';
+  'Skips and corrects rows as requested. An unreadable row becomes readable once it has a name, amount and date.';
 
 create or replace function app.apply_import_rules(context app.context, batch app.import_batches, first int, last int)
   returns void

@@ -3,7 +3,7 @@
 create or replace function app.descriptor_words(value text) returns text[]
 language plpgsql immutable set search_path = '' as $$
 declare
-  -- Payment processors and kinds of booking, which stand before the payee's name.
+  -- Payment processors and kinds of booking, which precede the payee's name.
   processors constant text :=
     '^(paypal|pp|ppl|sq|square|sumup|zettle|izettle|iz|tst|sp|stripe|klarna|mollie|adyen|payu)'
     || '( europe)?( s ?a ?r ?l)?( et cie)?( s ?c ?a)? ?[*:.] ?';
@@ -54,7 +54,7 @@ begin
     or length(short) >= 6 and left(short, 2) = left(long, 2) and app.text_likeness(one, other) >= 0.75;
 end
 $$;
-comment on function app.same_word is 'Whether two words of names match, allowing for the spelling on statements.';
+comment on function app.same_word is 'Whether two words of names match, allowing for spellings on statements.';
 
 create or replace function app.compare_names(one text[], other text[]) returns int
 language plpgsql immutable set search_path = '' as $$
@@ -93,4 +93,5 @@ begin
 end
 $$;
 comment on function app.compare_names is
-  'Returns how well two names agree, by their words: 3 all words, 2 all of the shorter name''s, 1 some, 0 none.';
+  'Returns how well two names agree, by their words: 3 if all words agree, 2 if all words of the shorter name do, 1 '
+  'if some do, 0 if none does.';

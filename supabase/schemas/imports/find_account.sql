@@ -64,7 +64,7 @@ begin
   elsif wanted is not null then
     return app.make_account(context, wanted, key_of_name, facts);
   elsif key_of_file is not null then
-    -- Most formats already include the end of the number in the name.
+    -- Most formats already include the end of the account number in the name.
     return app.make_account(
       context,
       case when strpos(upper(export), right(number, 4)) > 0 then export
@@ -76,5 +76,5 @@ begin
 end
 $$;
 comment on function app.find_account is
-  'Returns the account given by id or name, else the one named in the file, created if new. Returns null without '
-  'either: a list of expenses has no account. Ends the tool with not_found for an unknown id.';
+  'Returns the account given by id or name, else the one named in the file, which is created if new. Returns null '
+  'without either, because a list of expenses has no account. Ends the tool with not_found for an unknown id.';

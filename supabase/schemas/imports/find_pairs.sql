@@ -1,4 +1,4 @@
--- Finds the pairs of import rows and book entries that may match, and rates their certainty.
+-- Finds pairs of import rows and book entries that may match, and rates their certainty.
 
 create type app.match_pair as (
   line int,
@@ -42,7 +42,7 @@ create or replace function app.find_pairs(context app.context, batch app.import_
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop = 'off' as $$
 declare
   days constant int := 5;
-  -- Ignores further entries with the same amount on one day.
+  -- Ignore further entries with the same amount on one day.
   most constant int := 50;
   exchange_percent constant int := 4;
   estimate_percent constant int := 10;
@@ -87,7 +87,7 @@ begin
       select e.* from entries as e
       where e.is_open or cardinality(currencies) > 1 or e.currency <> currencies[1]
     ), spread as materialized (
-      -- Repeats each row for the days around its own, because a hash join needs equal days.
+      -- Repeat each row for the days around its own, because a hash join needs equal days.
       select p.*, p.day + g.step as near_day, case when p.in_currency = context.base_currency then p.minor else (
         app.value_in_base(context.base_currency, p.minor, p.in_currency, p.day)
       ).base_minor end as base_minor
@@ -111,7 +111,7 @@ begin
         and app.takes_tips(concat_ws(' ', x.name, x.payee), x.category_id)
     ), near as (
       select p.line, p.day, p.match_key, p.names, e.whole, true as is_exact, false as is_open, p.minor,
-        -- An exact price in its own currency is unlikely to be a coincidence within these days.
+        -- Within these days, an exact price in its own currency is unlikely to be a coincidence.
         p.charged_minor is not null and p.in_currency = p.currency and p.currency <> p.charged_currency
           and p.currency <> context.base_currency as is_foreign, false as is_tip
       from priced as p
@@ -165,7 +165,7 @@ begin
       select f.*, abs(f.day - (f.whole).day) as gap, f.day - (f.whole).day as later, f.names[1] as row_name, a.agree
       from free as f
       join (
-        -- The bank's full text shares words by chance. It counts only if all words agree or no other name identifies
+        -- The bank's full text can share words by chance. It counts only if all words agree or no other name identifies
         -- the payee.
         select n.id, max(case when n.counts or a.agree = 3 then a.agree else 0 end) as agree
         from named as n

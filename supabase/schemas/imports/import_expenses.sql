@@ -14,7 +14,7 @@ declare
   batch app.import_batches := app.keep_import_file(context, args);
 begin
   batch := app.answer_import(context, batch, args - array['mapping', 'answers']);
-  -- Without rows, the file waits for an answer. Staging ignores them at revision 2, when a learned answer requires
+  -- Without rows, the file waits for an answer. At revision 2 staging ignores them, because a learned answer requires
   -- reading the file again.
   batch := case when args ? 'rows' then
     app.stage_import_rows(context, batch, args || jsonb_build_object('after', 0, 'revision', 1, 'is_last', true))

@@ -86,5 +86,5 @@ begin
 end
 $$;
 comment on function app.load_import is
-  'Step load: returns the progress of an import, and the inputs for reading its file again: {file, mapping, learned, '
+  'Step load: returns the progress of an import and the inputs for reading its file again: {file, mapping, learned, '
   'home}.';

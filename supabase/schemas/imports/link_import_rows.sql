@@ -18,7 +18,7 @@ begin
   end if;
   automatic := app.latest_payment(occurrence.id);
   if occurrence.status = 'paid' and automatic.source = 'autopay' then
-    -- Autopay recorded this payment after the preview.
+    -- An automatic payment was recorded after the preview.
     return automatic.id;
   elsif occurrence.status is distinct from 'open' then
     perform app.fail('expectation_mismatch.books_changed', field => 'import_id');
@@ -52,7 +52,7 @@ begin
   if payment.currency = line_currency and payment.amount_minor = line_minor and not payment.is_estimate then
     return;
   end if;
-  -- The payment of a bill shares its record with all other dates, so only this date is corrected.
+  -- A bill's payment shares its record with all other dates, so only this date is corrected.
   if (payment.is_estimate or starts_with(payment.expense_id, 'bill_')) and cardinality(payment_ids) = 1
     and payment.currency = line_currency then
     select * into bill from app.expenses as e where e.id = payment.expense_id for no key update;
@@ -61,7 +61,7 @@ begin
       perform app.correct_payment(bill, occurrence, line_minor, null, null);
     end if;
   elsif payment.currency = line_currency and cardinality(payment_ids) = 1 then
-    -- A person confirmed the match; the difference is a tip.
+    -- A person confirmed the match, so the difference is a tip.
     perform app.update_payments(context, array[payment.expense_id], jsonb_build_object(
       'amount', app.format_amount(line_minor, line_currency)
     ));
@@ -130,7 +130,7 @@ begin
     select s.*, coalesce(s.match ->> 'line_id', l.id) as known_id,
       coalesce(s.match ->> 'line_id', l.id, app.new_id('lin')) as id
     from app.statement_rows(context, batch) as s
-    -- An earlier import stored this line when the books could not take it.
+    -- An earlier import stored this line while the books could not take it.
     left join app.statement_lines as l
       on l.account_id = batch.account_id and l.organization_id = batch.organization_id and l.booked_on = s.booked_on
         and l.amount_minor = s.amount_minor and l.currency = s.currency and l.direction = s.direction
@@ -180,7 +180,7 @@ begin
   )
   select count(*) into missing
   from staged as s
-  -- A new row without an id is in a closed month: it has a line but no payment.
+  -- A new row without an id is in a closed month. It has a line but no payment.
   where batch.account_id is not null and s.match is not null and not s.is_skipped
     and (s.match ->> 'state' <> 'new' or s.draft ? 'id') and s.match ->> 'state' <> 'transfer'
     and s.kind in ('expense', 'refund')

@@ -1,4 +1,4 @@
--- Balances of accounts at the end of a day, stated as of that day and never extrapolated.
+-- Balances of accounts at the end of a day, stored for that day and never extrapolated.
 
 create or replace function app.write_balance(context app.context, account_id text, true_on date, minor bigint,
   currency text, source text, out id text, out status text)
@@ -14,7 +14,7 @@ begin
   status := case when known.id is null then 'created' when known.amount_minor = minor then 'duplicate'
     else 'updated' end;
   if status = 'updated' then
-    -- A new row: among several people, the latest one counts.
+    -- Insert a new row, because the latest one counts among several people's.
     update app.balances as b set deleted_at = app.instant() where b.id = known.id;
   end if;
   if status <> 'duplicate' then
@@ -28,7 +28,7 @@ begin
 end
 $$;
 comment on function app.write_balance is
-  'Stores a balance. Status created, updated if this person said another amount for the day, or duplicate.';
+  'Stores a balance. Status created, updated (this person stated another amount for the day), or duplicate.';
 
 create or replace function app.keep_balance(context app.context, batch app.import_batches) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -54,7 +54,7 @@ begin
   where a.id = batch.account_id and said ? 'closing' and (a.balance is null or a.balance ->> 'to' <= file.last_day);
   if batch.account_id is not null and said ? 'closing_on' and abs(minor) <= 1000000000000000
     and (said ->> 'closing_on')::date <= context.today + 1
-    -- An older file of the same day lacks the day's later lines.
+    -- An older file of the same day may lack later lines of that day.
     and (not exists (
       select from app.balances as b
       where b.account_id = batch.account_id and b.true_on = (said ->> 'closing_on')::date and b.currency = home
@@ -71,7 +71,7 @@ begin
 end
 $$;
 comment on function app.keep_balance is
-  'Stores the closing balance of an import, and the account''s balances unless a later statement is known.';
+  'Stores the closing balance of an import, and updates the account''s balances unless a later statement is known.';
 
 create or replace function app.read_balances(account_id text)
 returns table (true_on date, currency text, amount_minor bigint, source text, difference bigint)
@@ -79,7 +79,7 @@ language plpgsql stable set search_path = '' as $$
 begin
   return query
     with stated as (
-      -- A statement takes precedence over a person.
+      -- A statement takes precedence over a person's figure.
       select distinct on (b.currency, b.true_on) b.currency, b.true_on, b.amount_minor, b.source, b.updated_at
       from app.balances as b
       where b.account_id = read_balances.account_id and b.deleted_at is null
@@ -91,7 +91,7 @@ begin
       window w as (partition by s.currency order by s.true_on)
     )
     select s.true_on, s.currency, s.amount_minor, s.source, case
-      -- Without every line, nothing adds up.
+      -- Differences are meaningful only if all lines are visible.
       when s.before is null or not identity.sees_everything() then null
       when s.amount_minor - s.before in (moved.booked, moved.booked + moved.reverted) then 0
       else s.amount_minor - s.before - moved.booked end
@@ -105,7 +105,7 @@ begin
         where l.account_id = read_balances.account_id and l.currency = s.currency
           and l.kind not in ('pending', 'declined', 'balance', 'split')
           and l.booked_on between s.since and s.true_on
-          -- A file made during a day lacks the day's later lines, which the next one has.
+          -- A file created during a day lacks later lines of that day, which the next file has.
           and (l.booked_on > s.since or s.before_source = 'statement' and l.created_at > s.before_at)
           and (l.booked_on < s.true_on or s.source = 'person' or l.created_at <= s.updated_at)
       ) as v
@@ -114,8 +114,8 @@ begin
 end
 $$;
 comment on function app.read_balances is
-  'The balances of an account that the person sees, newest first. difference: by how much a balance differs from the '
-  'one before it and the statement lines between; null for the first one, and for people who don''t see every line.';
+  'The balances of an account that the person sees, newest first. difference: how much a balance differs from the '
+  'previous one plus the statement lines between; null for the first one, and for people who can''t see every line.';
 
 create or replace function app.describe_balance_rows(account_id text, first date, last date) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -136,7 +136,8 @@ begin
 end
 $$;
 comment on function app.describe_balance_rows is
-  'The newest balances of an account in a period, oldest first: [{on, amount, currency, source, difference?}].';
+  'Returns the latest balances of an account in a period, oldest first: [{on, amount, currency, source, '
+  'difference?}].';
 
 create or replace function app.warn_of_gaps(account app.accounts, first date, last date) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -151,7 +152,7 @@ begin
 end
 $$;
 comment on function app.warn_of_gaps is
-  'A warning about balances of a period that differ from the earlier balance and the lines between.';
+  'Returns a warning about balances of a period that differ from the previous balance plus the lines between.';
 
 create or replace function app.describe_accounts(context app.context) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -170,8 +171,8 @@ begin
 end
 $$;
 comment on function app.describe_accounts is
-  'The last known balance of each account and currency that the person may know: [{account, kind, amount, currency, '
-  'on, source}]. kind is account or card; a debt has a minus.';
+  'Returns the last known balance of each account and currency that the person may see: [{account, kind, amount, '
+  'currency, on, source}]. kind is account or card. The balance of a debt is negative.';
 
 create or replace function app.log_balance(context app.context, item jsonb, field text) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -182,7 +183,7 @@ declare
     order by lower(a.name) limit 20
   );
   day constant date := app.parse_paid_on(context, coalesce(item ->> 'date', 'today'), field || '.date');
-  -- An empty account has a balance too.
+  -- Unlike other amounts, a balance can be zero.
   minor constant bigint := case when item ->> 'amount' ~ '^0+(\.0+)?$' then 0
     else app.parse_amount(item ->> 'amount', code, field || '.amount') end
     * case item ->> 'kind' when 'overdraft' then -1 else 1 end;

@@ -29,14 +29,14 @@ begin
 end
 $$;
 comment on function app.taken_entries is
-  'Returns the payments and due dates that rows of an import are already linked with.';
+  'Returns the payments and due dates that are already linked with rows of an import.';
 
 create or replace function app.write_matches(batch app.import_batches, pairs app.match_pair[], chosen app.match_pair[])
   returns void
 language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan'
   set enable_nestloop = 'off' as $$
 declare
-  -- Alternatives for a row: unmatched entries. For a certain pair, they must be as close and have another name.
+  -- Alternatives for a row are unmatched entries. For a certain pair, they must be as close and have another name.
   others constant app.match_pair[] := array(
     select p
     from unnest(pairs) as p
@@ -48,7 +48,7 @@ declare
 begin
   update app.import_rows as r
   set match = jsonb_strip_nulls(jsonb_build_object(
-    -- Without an account there are no lines to link, so a repeated record is known.
+    -- Without an account, there are no lines to link, so a repeated record counts as known.
     'state', case when c.tier = 1 and batch.account_id is null then 'known' else 'linked' end, 'payment_ids',
     to_jsonb((c.entry).payment_ids), 'bill_id', (c.entry).bill_id,
     'due_on', (c.entry).due_on

@@ -1,4 +1,4 @@
--- Matches one row with several expenses of a day, and several rows of a day with one expense.
+-- Matches one row with several expenses of a day, or several rows of a day with one expense.
 
 create type app.sum_item as (
   id text,
@@ -33,8 +33,8 @@ begin
 end
 $$;
 comment on function app.list_sums is
-  'Returns the sums of two to four of these amounts, each with the places of its parts. Leaves out sums that different '
-  'amounts add up to.';
+  'Returns the sums of two to four of these amounts, each with the places of its parts. Leaves out sums that several '
+  'sets of amounts add up to.';
 
 create or replace function app.find_sums(wholes app.sum_item[], parts app.sum_item[])
   returns table (whole_id text, part_ids text[])
@@ -142,5 +142,5 @@ begin
 end
 $$;
 comment on function app.match_sums is
-  'Links rows that are several payments of a day to the same payee, and rows of a day that are one payment. taken are '
-  'payments that are already matched.';
+  'Links rows that sum several payments of a day to the same payee, and rows of a day that add up to one payment. '
+  'taken are payments that are already matched.';

@@ -6,7 +6,7 @@ language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_cust
 begin
   update app.import_rows as r
   set match = case
-    -- Neither half was spending.
+    -- Neither half counts as spending.
     when not p.is_spending and p.payment_ids is null
       then jsonb_build_object('state', 'transfer', 'half_id', p.half_id)
     when p.is_sure then jsonb_build_object('state', 'transfer', 'half_id', p.half_id, 'candidates', c.candidates)
@@ -33,7 +33,7 @@ begin
 end
 $$;
 comment on function app.match_transfers is
-  'Matches rows with the other halves of their transfers. Certain halves are left out. Uncertain ones become '
+  'Matches rows with the other halves of their transfers. Certain halves are left out. Uncertain halves become '
   'questions, and so do expenses that a match turns into transfers.';
 
 create or replace function app.ask_of_own_accounts(context app.context, batch app.import_batches, first int, last int)
@@ -59,7 +59,7 @@ begin
 end
 $$;
 comment on function app.ask_of_own_accounts is
-  'Asks whether rows are transfers when only their text suggests it, with the number of an own account, its owner''s '
+  'Asks whether rows are transfers if only their text suggests it: with the number of an own account, its owner''s '
   'name, or a card issuer.';
 
 create or replace function app.find_changed_halves(context app.context, batch app.import_batches) returns int[]
@@ -85,7 +85,7 @@ begin
 end
 $$;
 comment on function app.find_changed_halves is
-  'Returns the lines of an import whose other half appeared, disappeared or was taken since they were matched.';
+  'Returns the lines of an import whose other half has appeared, disappeared or been matched since they were matched.';
 
 create or replace function app.remove_transfers(context app.context, batch app.import_batches) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -102,7 +102,7 @@ declare
   kept int;
   removed text[];
 begin
-  -- A concurrent undo may have deleted the line of a half.
+  -- A concurrent undo may have deleted the other half's line.
   perform from app.statement_lines as l where l.id = any (halves) order by l.id for key share;
   get diagnostics kept = row_count;
   if wanted = '{}' or kept < cardinality(halves) then

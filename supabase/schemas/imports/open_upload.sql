@@ -4,7 +4,7 @@ declare
   organization_id text;
   answer jsonb;
 begin
-  -- The link names only the import, so that nobody else learns whose books it belongs to.
+  -- The link names only the import, so that it doesn't reveal its organization.
   select b.organization_id into organization_id
   from app.import_batches as b
   where b.id = open_upload.import_id and b.actor_id = open_upload.user_id;
@@ -15,7 +15,7 @@ begin
     open_upload.user_id, organization_id, 'import_expenses',
     jsonb_build_object('step', 'open', 'import_id', open_upload.import_id), at
   );
-  -- Only a member's answer is ok.
+  -- Only members get ok.
   if answer ->> 'outcome' = 'ok' then
     answer := answer || jsonb_build_object('state', identity.describe_state(organization_id, user_id, at));
   end if;

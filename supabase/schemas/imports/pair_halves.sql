@@ -5,7 +5,7 @@ create or replace function app.list_free_halves(context app.context, batch app.i
   last_day date) returns setof app.statement_lines
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
 declare
-  -- Ignores further lines with the same amount on one day.
+  -- Ignore further lines with the same amount on one day.
   most constant int := 5;
 begin
   return query
@@ -111,7 +111,7 @@ begin
       where abs(s.booked_on - f.booked_on) <= days
         and not (s.is_spending and f.kind in ('expense', 'refund'))
         and not (s.kind = 'income' and f.kind = 'income')
-        -- A line imported before was compared with these halves then.
+        -- A line imported earlier was compared with these halves at that time.
         and (s.is_spending or not exists (
           select from app.statement_lines as l
           where l.account_id = batch.account_id and l.booked_on = s.booked_on and l.amount_minor = s.amount_minor
@@ -137,7 +137,7 @@ begin
       and (not found.is_spending or found.is_named or found.rivals < 2);
     payment_ids := found.removes;
     used_lines := used_lines || line;
-    -- Ask about all rows that may be the same half.
+    -- Ask about all rows that may match the same half.
     if is_sure or found.is_booked then
       used_halves := used_halves || half_id;
     end if;
@@ -146,5 +146,5 @@ begin
 end
 $$;
 comment on function app.pair_halves is
-  'Returns rows that are, or may be, the other half of a transfer. At most one half is spending; payment_ids are '
-  'payments that turn out not to be. Rows named like the other account come first, then the nearest days.';
+  'Returns rows that are, or may be, the other half of a transfer. At most one half counts as spending; payment_ids '
+  'are payments that turn out to be transfers. Rows named like the other account come first, then the nearest days.';

@@ -1,10 +1,10 @@
--- Pairs similar rows and entries by day: as many as possible, then the nearest. Take a coffee a day, booked one day
--- later: a greedy choice would pair each with the next day's and leave the first and the last unpaired.
+-- Pairs similar rows and entries by day: as many as possible, then the nearest. With a coffee a day, booked one day
+-- later, a greedy choice would pair each with the next day's and leave the first and the last unpaired.
 
 create or replace function app.pair_in_order(rows int, entries int, costs int[], skips int[]) returns int[]
 language plpgsql immutable set search_path = '' as $$
 declare
-  -- The cost of an unpaired row, above any saving by better pairs.
+  -- The cost of an unpaired row, which exceeds any saving by better pairs.
   alone constant int := 10000;
   width constant int := entries + 1;
   -- Minimum cost of pairing the first n rows with the first m entries, at [n * width + m + 1].
@@ -42,5 +42,6 @@ begin
 end
 $$;
 comment on function app.pair_in_order is
-  'Returns the entry paired with each row, or null. Pairs don''t cross, are as many as possible, and have the lowest '
-  'cost. costs are row by row, null for impossible pairs; skips are the costs of unpaired entries.';
+  'Returns the entry paired with each row, or null. Pairs don''t cross. Their number is the largest possible, and '
+  'their cost the lowest. costs are listed row by row, null for impossible pairs; skips are the costs of unpaired '
+  'entries.';

@@ -135,8 +135,8 @@ begin
 end
 $$;
 comment on function app.describe_page is
-  'Returns the rows of a page with their outcomes: [{line, as, date, name, amount, currency, of?}]. as is an outcome '
-  'or the kind of left-out row; of names the matched or paid record.';
+  'Returns the rows of a page with their outcomes: [{line, as, date, name, amount, currency, of?}]. as: an outcome, '
+  'or the kind of a left-out row. of: the name of the matched or paid record.';
 
 create or replace function app.describe_bad_rows(batch app.import_batches, counted jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -234,4 +234,5 @@ end
 $$;
 comment on function app.preview_import is
   'Returns {preview}: the effect of an import, with its questions and notes. Writes nothing into the books. Ends the '
-  'tool with invalid_argument when no row is readable, and with month_closed when those that are lie in closed months.';
+  'tool with invalid_argument when no row is readable, and with month_closed when all readable rows lie in closed '
+  'months.';

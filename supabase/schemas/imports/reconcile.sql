@@ -70,7 +70,7 @@ declare
   account constant app.accounts := app.require_account(context, arguments ->> 'account', 'account');
   first_day date := app.parse_date(context, arguments ->> 'from', 'from');
   last_day date := app.parse_date(context, arguments ->> 'to', 'to');
-  -- A bank writes no row on some days.
+  -- Banks book nothing on some days.
   quiet_days constant int := 7;
   first_line date;
   last_line date;
@@ -94,7 +94,7 @@ begin
     select l.*, paid.ids
     from app.statement_lines as l
     cross join lateral (
-      -- A payment merged since counts as the one it was merged into.
+      -- A merged payment counts as the payment it was merged into.
       select array_agg(coalesce(p.merged_into, p.id)) as ids
       from app.statement_links as k
       join app.payments as p on p.id = k.payment_id
@@ -211,5 +211,5 @@ end
 $$;
 comment on function app.reconcile is
   'Tool reconcile. Returns data {account, from, to, bank_only, books_only, their counts, linked_count, '
-  'without_document_count of the payments in either, balance?, balances, totals}, and warns when no statement covers '
-  'the period or its balances differ.';
+  'without_document_count: payments in either without a document, balance?, balances, totals}, and warns when no '
+  'statement covers the period or its balances differ.';

@@ -5,7 +5,7 @@ begin
 end
 $$;
 comment on function app.oldest_running is
-  'Returns the id of the oldest running transaction. All earlier ones are visible from here on.';
+  'Returns the id of the oldest running transaction. From here on, all earlier ones are visible.';
 
 create or replace function app.list_recent_payments(context app.context, batch app.import_batches, since bigint)
   returns jsonb
@@ -72,7 +72,7 @@ language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_cust
   set enable_nestloop = off as $$
 declare
   days constant int := 5;
-  -- Transaction ids wrap around, so only their ages can be compared.
+  -- Transaction ids wrap around, so compare their ages.
   since constant bigint := pg_current_xact_id()::text::bigint - (batch.read ->> 'seen')::bigint;
   matched constant text[] := array(
     select jsonb_array_elements_text(r.match -> 'payment_ids') from app.import_rows as r

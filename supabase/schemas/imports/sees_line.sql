@@ -38,8 +38,8 @@ begin
 end
 $$;
 comment on function app.sees_line is
-  'Whether the person sees all payments of a line. If a payment was purged, only the importer of the line sees it. The '
-  'same holds for a line without payments where members see only their own records.';
+  'Whether the person sees all payments of a line. If a payment was purged, only the line''s importer sees the line. '
+  'The same applies to a line without payments if members see only their own records.';
 
 create policy "Members can use their organization's statement lines" on app.statement_lines
   for all to authenticated

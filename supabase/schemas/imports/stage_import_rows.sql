@@ -4,7 +4,7 @@ language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generi
 declare
   words constant text[] := app.descriptor_words(choose_by_known_payee.text);
   most constant int := 4;
-  -- Words in the names of many shops: "Market Hall" isn't "Market".
+  -- Words that occur in the names of many shops: "Market Hall" isn't "Market".
   generic constant text[] := array['market', 'super', 'supermarket', 'supermarkt', 'supermercado', 'hyper', 'shop',
     'store', 'laden', 'tienda', 'boutique', 'cafe', 'coffee', 'restaurant', 'ristorante', 'bistro', 'brasserie',
     'pizza', 'pizzeria', 'sushi', 'burger', 'bakery', 'backerei', 'boulangerie', 'panaderia', 'butcher', 'metzgerei',
@@ -27,7 +27,7 @@ begin
   select latest.category_id, 'payee_history' into choice
   from unnest(names) as n (name)
   cross join lateral (
-    -- One name at a time: for several, the planner may scan all expenses.
+    -- Look up one name at a time: for several, the planner may scan all expenses.
     select c.id as category_id
     from app.expenses as e
     join app.categories as c on c.id = e.category_id and c.archived_at is null
@@ -75,7 +75,7 @@ begin
 end
 $$;
 comment on function app.choose_import_categories is
-  'Returns the category of each payee and name in these lines. Each is looked up once, because a statement repeats the '
+  'Returns the category of each payee and name in these lines. Looks each up once, because a statement repeats the '
   'same shops.';
 
 -- Custom plans, because a generic plan doesn't know the number of rows in a page.
@@ -108,7 +108,7 @@ declare
 begin
   for row in
     select r.line, r.item
-      -- Categories are checked when the row is written; everything else must be valid now.
+      -- Categories are checked when the row is written; all other fields must be valid now.
       - case when lower(app.clean_text(r.item ->> 'category')) <> all (known || 'uncategorized'::text)
         then 'category' else '' end
       -- An amount in the base currency is its own value, so the charge to an account in another currency is dropped.
@@ -157,7 +157,7 @@ begin
 end
 $$;
 comment on function app.account_currency is
-  'Returns the currency of an account, from its file or its earlier statements; null when neither tells.';
+  'Returns the currency of an account, from its file or its earlier statements; null if unknown.';
 
 create or replace function app.stage_import_rows(context app.context, batch app.import_batches, arguments jsonb)
   returns app.import_batches
@@ -170,7 +170,7 @@ declare
   home constant text := coalesce(known, context.base_currency);
   suggested jsonb;
 begin
-  -- Another caller is ahead, or an answer requires reading the file again.
+  -- Another caller is ahead, or the file must be read again because of an answer.
   if batch.state <> 'reading' or batch.staged_through <> after or arguments -> 'revision' <> batch.read -> 'revision'
     then
     return batch;

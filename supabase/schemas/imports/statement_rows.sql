@@ -30,7 +30,7 @@ begin
           case r.kind when 'refund' then 'refund' end, 'out'
         ) as direction
       from app.import_rows as r
-      -- The line stays the bank's, even after a correction.
+      -- The line keeps the bank's text, even after a correction.
       cross join lateral (select coalesce(r.item -> 'as_read', r.item) as item) as b
       where r.import_id = batch.id
         and (days is null or coalesce(r.draft ->> 'paid_on', r.item ->> 'date') = any (days))
@@ -61,7 +61,7 @@ begin
       v.is_skipped, v.match, v.draft
     from valued as v
     where v.day is not null and v.amount_minor <= 1000000000000000
-      -- Skip bad rows with an amount of zero: no money moved.
+      -- Skip unreadable rows with a zero amount, because no money moved.
       and (not v.is_bad or v.money ->> 'amount' ~ '[1-9]' or not v.money ? 'amount');
 end
 $$;

@@ -48,7 +48,7 @@ create table app.import_batches (
   foreign key (account_id, organization_id) references app.accounts (id, organization_id)
 );
 comment on table app.import_batches is
-  'A file on its way into the books, kept for 24 hours, with its state and the result of its commit.';
+  'A file being imported, kept for 24 hours, with its state and the result of its commit.';
 comment on column app.import_batches.file is 'The text of the file, for reading it again after answers.';
 comment on column app.import_batches.read is
   'The result of reading the file: {name?, encoding?, mapping, default_currency?, answers, questions, warnings, '
@@ -74,10 +74,11 @@ create table app.import_rows (
   primary key (import_id, organization_id, line),
   foreign key (import_id, organization_id) references app.import_batches (id, organization_id) on delete cascade
 );
--- Finds matched rows. Partial, because each pass of matching needs it and most rows are unmatched.
+-- Finds matched rows. Partial, because each pass of matching needs them and most rows are unmatched.
 create index import_rows_found_idx on app.import_rows (import_id, organization_id)
   where match ->> 'state' in ('known', 'linked', 'transfer');
-comment on table app.import_rows is 'A row of a file before it is in the books. Only answers about its import show it.';
+comment on table app.import_rows is
+  'A row of a file before it is in the books. It appears only in answers about its import.';
 comment on column app.import_rows.kind is 'expense, refund, or the kind of left-out row.';
 comment on column app.import_rows.item is
   'The row as read: an item of log_expenses with the bank''s text. {name, amount, currency, charged?, date, payee?, '
@@ -113,13 +114,13 @@ create table app.statement_lines (
 comment on table app.statement_lines is
   'Each line of a committed statement once, including skipped, left-out and unreadable ones.';
 comment on column app.statement_lines.nth is 'The number of the line among equal lines of a day, from 1.';
-comment on column app.statement_lines.direction is 'As in payments: refund is money that came in.';
+comment on column app.statement_lines.direction is 'As in payments: refund means incoming money.';
 comment on column app.statement_lines.is_forgotten is
   'Whether a payment of the line was purged, so that its visibility can no longer be checked.';
 comment on column app.statement_lines.other_half_id is
-  'The line of another account that is the same transfer. Only the later of the two refers to the other.';
+  'The line of another account that is the same transfer. Only the later line refers to the other.';
 comment on column app.statement_lines.change_id is 'The change that added the line; undoing it deletes the line.';
--- A line in two overlapping files is the same line.
+-- A line in two overlapping files is stored once.
 create unique index statement_lines_once_idx
   on app.statement_lines (account_id, booked_on, amount_minor, currency, direction, md5(text), nth);
 create index statement_lines_organization_id_idx on app.statement_lines (organization_id, booked_on);
@@ -160,8 +161,8 @@ create table app.balances (
   foreign key (account_id, organization_id) references app.accounts (id, organization_id) on delete cascade
 );
 comment on table app.balances is
-  'What an account had at the end of a day, as a statement or a person says; negative for a debt.';
--- Each person's own, so that a file tells its importer the same whatever others may see.
+  'Balances of accounts at the end of a day, from a statement or a person; negative for a debt.';
+-- One row per person, so that a file has the same result for its importer whatever others may see.
 create unique index balances_once_idx on app.balances (account_id, true_on, currency, source, created_by)
   where deleted_at is null;
 create index balances_organization_id_idx on app.balances (organization_id);
@@ -177,7 +178,7 @@ alter table app.statement_links enable row level security;
 create policy "Members can use their organization's accounts" on app.accounts
   for all to authenticated
   using (organization_id = (select identity.current_organization_id()));
--- A balance contains every payment of its account.
+-- A balance reflects every payment of its account.
 create policy "Who sees everything can use balances, others what they said" on app.balances
   for all to authenticated
   using (

@@ -1,11 +1,11 @@
--- Rows of a statement that count as spending, although the money may not be spent yet. The preview lists them.
+-- Warns about statement rows that count as spending although the money may not be spent yet. The preview lists them.
 
 create or replace function app.names_member(own text[], name text) returns boolean
 language plpgsql immutable strict set search_path = '' as $$
 declare
   words constant text[] := app.descriptor_words(name);
 begin
-  -- A first name alone is also a part of shops' names.
+  -- A shop's name may contain a first name, so a first name alone needs a short text.
   return own <@ words and (cardinality(own) > 1 or cardinality(words) <= 2);
 end
 $$;
@@ -27,7 +27,7 @@ begin
     join app.import_rows as r on r.import_id = batch.id and r.line = l::int
     where r.draft ->> 'direction' = 'out'
   ), texts as materialized (
-    -- Each text once: reading one takes longer than finding its rows.
+    -- Read each text once, because reading one takes longer than finding its rows.
     select s.name, s.payee, app.fold_text(concat_ws(' ', s.name, s.payee)) as folded
     from spent as s
     group by s.name, s.payee

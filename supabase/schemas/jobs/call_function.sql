@@ -19,7 +19,7 @@ begin
     return net.http_get(
       url := site || '/functions/v1/' || slug,
       headers := jsonb_build_object('Authorization', 'Bearer ' || secret),
-      -- The platform ends a call after 60 s.
+      -- The platform ends a call after 60 seconds.
       timeout_milliseconds := 65000
     );
   exception when others then

@@ -1,6 +1,6 @@
--- Reports to a monitor whether the schedule can reach the functions, and the last success of each job.
+-- Reports to a monitor whether the schedule can reach the functions, and when each job last succeeded.
 
--- Security definer: the API's roles cannot read the tables of pg_cron.
+-- security definer: the API's roles cannot read the tables of pg_cron.
 create or replace function public.check_schedule(project_url text, cron_secret_hashes text[]) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare

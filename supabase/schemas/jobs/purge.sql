@@ -1,13 +1,13 @@
--- The purge of deleted organizations and accounts, and the only role that may run it.
--- Invariants: it removes only data past its grace period, in pages, and each run continues after the last one, even if
--- that was killed; no caller of our functions, service_role included, can run it or do the same.
+-- The purge of deleted organizations and accounts, and the only role that may run it. Invariants: it removes only data
+-- past its grace period, in pages; each run continues after the previous one, even if that was killed; no caller of our
+-- functions, not even service_role, can run it or delete the same data.
 
 -- A role without a login. Its only right is to execute the functions below, which delete data past its grace period.
 do $$
 begin
   create role purger nologin noinherit;
 exception when duplicate_object or unique_violation then
-  null; -- roles are shared by all databases of a server
+  null; -- Roles are shared by all databases of a server.
 end
 $$;
 grant purger to postgres;
@@ -99,7 +99,7 @@ begin
   for person in
     select p.user_id, p.email from identity.profiles as p
     where p.deletes_at <= at
-      -- People who became an owner meanwhile, or whose organization is not purged yet, wait.
+      -- Wait for people who became an owner meanwhile, or whose organization is not purged yet.
       and not exists (select from identity.organizations as o where o.owner_id = p.user_id)
     order by p.deletes_at, p.user_id
     limit most
@@ -129,7 +129,7 @@ begin
 end
 $$;
 comment on function jobs.purge_people is
-  'Deletes people whose grace period is over, with their identity-provider data: {"people": how many}.';
+  'Deletes people whose grace period is over, with their identity-provider data: {"people": number deleted}.';
 
 create or replace function jobs.end_reviews(at timestamptz) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
@@ -164,7 +164,7 @@ comment on function jobs.end_reviews is
   'Schedules the deletion of organizations whose reviewer''s access expired or was revoked, with their people, after '
   'the usual grace period: {"reviews": number}.';
 
--- Not even the service can run it early.
+-- Revoked, so that not even the service can run it early.
 revoke all on function jobs.purge_expired, jobs.purge_organizations, jobs.purge_people, jobs.end_reviews
   from service_role;
 grant execute on function jobs.purge_expired, jobs.purge_organizations, jobs.purge_people, jobs.end_reviews to purger;
@@ -181,5 +181,5 @@ grant execute on function jobs.purge to purger;
 -- Set last, as for app.run_tool, because it requires the role's right to execute.
 alter function jobs.purge set role = 'purger';
 
--- Six runs a night, so that later ones finish the work.
+-- Six runs a night, so that later runs finish the work.
 select cron.schedule('purge-expired', '7-57/10 3 * * *', 'select jobs.purge(now())');

@@ -1,7 +1,7 @@
 -- Scheduled in the database: deletes expired data once a day.
 
 -- Hosted projects create the extensions here; the embedded stack has stand-ins with the same functions. Without either,
--- the migration fails, which is better than a schedule that never runs. pg_cron must also be preloaded.
+-- the migration fails, because the schedule would never run. pg_cron must also be preloaded.
 do $$
 begin
   if to_regprocedure('cron.schedule(text, text, text)') is null
@@ -29,14 +29,13 @@ declare
   target text;
   condition text;
 begin
-  -- security definer, so that the role purger can do this and nothing else. $1 is the instant before which rows have
-  -- expired.
+  -- security definer, so that the role purger can do only this. $1 is the instant before which rows have expired.
   for what, target, condition in
     values
-      -- Rows with an end of their own got it from the same table.
+      -- Rows with their own expiry got it from the same table.
       (null, 'app.idempotency_keys', 'expires_at < $1'),
       (null, 'app.import_batches', 'expires_at < $1'),
-      -- Invited addresses are personal data, kept only while an old link may need an explanation.
+      -- Invited addresses are personal data, so they stay only while an old link may need an explanation.
       ('invitations', 'identity.invitations', 'expires_at < $1'),
       (null, 'identity.handovers', 'expires_at < $1'),
       -- A code and a consent page are valid for minutes, and their signature expires; tokens still detect a replay for
@@ -44,7 +43,7 @@ begin
       ('used_codes', 'oauth.used_codes', 'code_expires_at < $1'),
       ('consents', 'oauth.consents', 'approved_at < $1'),
       ('tokens', 'oauth.tokens', 'expires_at < $1'),
-      -- A person must see the alert of a replay before it is deleted, unless nobody looked for half a year.
+      -- A person must see the alert of a replay before it is deleted, or half a year must have passed.
       ('grants', 'oauth.grants', 'least(expires_at, revoked_at) < $1
         and (coalesce(revocation_reason, '''') not like ''%_replayed'' or alert_seen_at is not null)'),
       ('unseen_alerts', 'oauth.grants', 'revoked_at < $1'),
@@ -67,7 +66,7 @@ begin
       -- A document that is attached to a record is deleted with it.
       ('deleted_records', 'app.documents', 'deleted_at < $1'),
       ('documents', 'app.documents', 'expense_id is null and created_at < $1'),
-      -- Also those that wait for a decision; the documents that were read from a mail stay.
+      -- Includes mails that wait for a decision; documents read from a mail stay.
       ('inbound_mails', 'app.inbound_mails', 'received_at < $1'),
       ('proposals', 'app.proposals', 'expires_at < $1'),
       -- Mails about proposals cascade from them.
@@ -105,5 +104,5 @@ begin
 end
 $$;
 comment on function jobs.purge_expired is
-  'Deletes expired rows, at most so many per table (plus dependent rows), so that no run holds its locks for long. '
+  'Deletes expired rows, a limited number per table (plus dependent rows), so that no run holds its locks for long. '
   'Returns the deleted rows by table, and how many changes lost their contents.';

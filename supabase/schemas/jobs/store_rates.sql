@@ -107,7 +107,7 @@ end
 $$;
 comment on function public.settle_day is
   'Records a request of a day''s rates. The day is settled once the sources answered, or after ten days of requests: '
-  '{"settled": whether}.';
+  '{"settled": true or false}.';
 
 create or replace function public.settle_values(after jsonb, size int) returns jsonb
 language plpgsql volatile set search_path = '' as $$

@@ -4,7 +4,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   changed oauth.grants;
 begin
-  -- The same lock as of a renewal, so that none follows the end.
+  -- The same lock as for renewing, so that no renewal follows the end.
   select * into changed from oauth.grants as g
   where g.id = allow_subscriptions.grant_id and g.user_id = allow_subscriptions.user_id and g.revoked_at is null
     and g.expires_at > at
@@ -26,4 +26,4 @@ end
 $$;
 comment on function public.allow_subscriptions is
   'Ends the subscriptions of an app at its owner''s request and refuses new ones, or allows them again. Outcome '
-  'changed (also if nothing changed), or unknown_grant, also for another person''s or an ended grant.';
+  'changed (also if nothing changed), or unknown_grant (also for another person''s or an ended grant).';

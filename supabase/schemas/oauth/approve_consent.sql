@@ -36,7 +36,7 @@ end
 $$;
 comment on function oauth.consent_of is
   'Returns the data for judging an authorization request: the client (null when unknown) and, for a signed-in person, '
-  'their connections of it, whether one of these is read-only, and their organizations.';
+  'their connections of this client, whether one of them is read-only, and their organizations.';
 
 create or replace function public.open_consent(client_id text, user_id uuid, at timestamptz, quotas jsonb default null)
   returns jsonb
@@ -86,6 +86,6 @@ begin
 end
 $$;
 comment on function public.approve_consent is
-  'Records that a person pressed Allow on a consent page: outcome approved (for 30 seconds and while the code is '
+  'Records that a person clicked Allow on a consent page: outcome approved (for 30 seconds and while the code is '
   'unused, a repetition returns the first answer), already_decided, unknown_client, not_a_member or '
   'feature_not_in_plan.';

@@ -6,7 +6,7 @@ declare
 begin
   select * into changed from oauth.grants as g
   where g.id = change_grant_access.grant_id and g.user_id = change_grant_access.user_id;
-  -- A write that runs ends before this answers; one that waits is refused after it.
+  -- This waits for a running write; a waiting write is refused afterwards.
   perform pg_advisory_xact_lock(app.books_key(changed.organization_id));
   select * into changed from oauth.grants as g
   where g.id = changed.id and g.revoked_at is null and g.expires_at > at
@@ -27,6 +27,6 @@ begin
 end
 $$;
 comment on function public.change_grant_access is
-  'Sets an app''s access to read or write at its owner''s request, from its next call on; narrowing it withdraws its '
-  'proposals. Outcome changed (also if nothing changed), or unknown_grant, also for another person''s or an ended '
-  'grant.';
+  'Sets an app''s access to read or write at its owner''s request, from its next call on. Changing it to read '
+  'withdraws its proposals. Outcome changed (also if nothing changed), or unknown_grant (also for another person''s '
+  'or an ended grant).';

@@ -27,7 +27,7 @@ language sql immutable set search_path = '' as $$
 $$;
 comment on function oauth.limited is 'Returns the outcome of a call that must wait this many seconds; null for none.';
 
--- Attempts: sign-in mails, typed codes, confirmation mails
+-- Attempts to send sign-in mails and confirmation mails, or to type codes
 
 create table identity.attempts (
   key_hash text primary key,
@@ -43,7 +43,7 @@ create or replace function public.claim_attempt(key_hash text, at_most integer, 
   at timestamptz) returns jsonb
 language plpgsql set search_path = '' as $$
 declare
-  -- The caller's bucket first, so that a rejected caller doesn't drain the shared ones.
+  -- The caller's bucket comes first, so that a rejected caller doesn't drain the shared ones.
   limited constant jsonb := oauth.limited(oauth.draw_quotas(quotas, at));
   since constant timestamptz := at - interval '1 hour';
   apart constant interval := make_interval(secs => seconds_apart);
@@ -64,8 +64,8 @@ begin
   select array_agg(t order by t desc) into earlier
   from identity.attempts as a, unnest(a.attempted_at) as t
   where a.key_hash = claim_attempt.key_hash and t > since;
-  -- The next attempt is possible when the oldest of the last `at_most` is an hour old and the pause is over.
-  -- At least a second, so that a refused person always waits.
+  -- The next attempt is possible when the oldest of the last `at_most` is an hour old and the pause is over. Wait at
+  -- least a second, so that a refused person always waits.
   return oauth.limited(greatest(
     1, ceil(extract(epoch from greatest(earlier[1] + apart, earlier[at_most] + interval '1 hour') - at))::integer));
 end

@@ -1,5 +1,5 @@
 -- Clients that publish their metadata at an https URL, which is their id: the last fetched metadata and its expiry. The
--- function fetches; this file decides when and how often, in the call that reads the stored metadata.
+-- function fetches. This file decides when and how often, in the call that reads the stored metadata.
 
 create table oauth.client_documents (
   client_id text primary key
@@ -13,8 +13,8 @@ comment on table oauth.client_documents is
   'When clients'' metadata documents were fetched. The metadata is stored with the client; failed or invalid fetches '
   'store nothing.';
 comment on column oauth.client_documents.fresh_until is
-  'From its owner''s caching headers, between 5 minutes and 24 hours. If it cannot be fetched again, it serves '
-  'existing users of the client for another 24 hours.';
+  'From its owner''s caching headers, between 5 minutes and 24 hours. If it can''t be fetched again, the stored '
+  'metadata serves existing users of the client for another 24 hours.';
 alter table oauth.client_documents enable row level security;
 grant select, insert, update, delete on oauth.client_documents to service_role;
 
@@ -52,7 +52,7 @@ end
 $$;
 comment on function public.open_document_consent is
   'Like open_consent, for a client whose id is the URL of its metadata, with the state of its document: fresh; due: '
-  'fetch it now, with the quotas drawn (known_quotas when somebody has connected the client); or limited: do not '
+  'fetch it now, with the quotas drawn (known_quotas when somebody has connected the client); or limited: don''t '
   'fetch it for retry_after seconds. serves_stale: the stored metadata may be used if fetching fails.';
 
 create or replace function public.store_client_document(

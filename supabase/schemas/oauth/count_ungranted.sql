@@ -15,7 +15,7 @@ begin
   insert into oauth.ungranted_counts as u (caller, part, kept)
   values ('*', pg_backend_pid() % 16, step * cardinality(callers))
   on conflict on constraint ungranted_counts_pkey do update set kept = u.kept + excluded.kept;
-  -- Locks in one order to avoid deadlocks between concurrent removals.
+  -- Lock in one order to avoid deadlocks between concurrent removals.
   insert into oauth.ungranted_counts as u (caller, part, kept)
   select c, 0, step * count(*) from unnest(callers) as c where c <> '' group by c order by c
   on conflict on constraint ungranted_counts_pkey do update set kept = u.kept + excluded.kept;

@@ -9,7 +9,7 @@ create unlogged table oauth.rate_buckets (
 comment on table oauth.rate_buckets is
   'The usage of limits, by name of the limit and keyed hash of its subject. A missing row means unused.';
 comment on column oauth.rate_buckets.full_at is
-  'The time when the bucket will be full again without further draws. After that, the row has no effect.';
+  'The time when the bucket will be full again without further draws. After that, the row can be deleted.';
 alter table oauth.rate_buckets enable row level security;
 grant select, insert, update, delete on oauth.rate_buckets to service_role;
 
@@ -21,7 +21,7 @@ declare
   full_again constant timestamptz := (select b.full_at from oauth.rate_buckets as b where b.key = wait_for_bucket.key);
   missing constant interval := full_again + make_interval(secs => seconds / at_most) - (at + span);
 begin
-  -- Further ahead than draws can lead: the clock was set back, so the row starts over.
+  -- Further ahead than draws can lead, so the clock was set back, and the row starts over.
   if full_again is null or full_again > at + 2 * span or missing <= interval '1 millisecond' then
     return 0;
   end if;
@@ -37,7 +37,7 @@ create or replace function oauth.draw_from_bucket(key text, at_most integer, sec
 language plpgsql volatile set search_path = '' as $$
 declare
   span constant interval := make_interval(secs => seconds);
-  -- The cost of a draw: it delays the refill by this much.
+  -- The cost of a draw, which delays the refill by this much.
   cost constant interval := make_interval(secs => seconds / at_most);
   wait constant integer := oauth.wait_for_bucket(key, at_most, seconds, at);
 begin
@@ -57,8 +57,8 @@ begin
 end
 $$;
 comment on function oauth.draw_from_bucket is
-  'Draws one from a bucket of at_most that refills within so many seconds. Returns 0, or the seconds until it has '
-  'one. Rejected draws are not counted.';
+  'Draws one from a bucket of at_most that refills within so many seconds. Returns 0, or the seconds until one is '
+  'available. Rejected draws are not counted.';
 
 create or replace function oauth.share_of_bucket(key text, at_most integer, seconds double precision, at timestamptz)
   returns integer
@@ -67,11 +67,11 @@ declare
   until_full constant double precision :=
     extract(epoch from (select b.full_at from oauth.rate_buckets as b where b.key = share_of_bucket.key) - at);
 begin
-  -- Further ahead than any draw can lead: the clock was set back, and the bucket counts as full.
+  -- Further ahead than draws can lead, so the clock was set back, and the bucket counts as full.
   return greatest(1,
     floor(at_most * (1 - case when until_full between 0 and 2 * seconds then until_full else 0 end / seconds) / 10));
 end
 $$;
 comment on function oauth.share_of_bucket is
-  'Returns one caller''s limit in a shared bucket: one, or a tenth of the rest, so that callers together approach its '
-  'end without reaching it.';
+  'Returns one caller''s limit in a shared bucket: a tenth of the rest, but at least one, so that no caller can drain '
+  'the bucket alone.';

@@ -5,4 +5,4 @@ begin
 end
 $$;
 comment on function public.find_client is
-  'For requests that are rejected for any client: outcome found or unknown_client.';
+  'For requests that will be rejected whatever the client: outcome found or unknown_client.';

@@ -91,5 +91,5 @@ begin
 end
 $$;
 comment on function public.revoke_grant is
-  'Disconnects an app at its owner''s request: outcome revoked, or unknown_grant, also for another person''s or an '
-  'ended grant.';
+  'Disconnects an app at its owner''s request: outcome revoked, or unknown_grant (also for another person''s or an '
+  'ended grant).';

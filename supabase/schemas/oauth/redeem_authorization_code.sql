@@ -50,7 +50,7 @@ begin
     update oauth.clients as c set granted_at = at, registered_by = null
     where c.client_id = redeem_authorization_code.client_id and c.granted_at is null;
   end if;
-  -- Clients that forget their grant, or request a new one at every start, leave old ones behind.
+  -- Clients that forget their grant, or request a new one at every start, leave old grants behind.
   perform oauth.end_grant(surplus.id, 'too_many', at)
   from (
     select g.id from oauth.grants as g
@@ -82,5 +82,5 @@ begin
 end
 $$;
 comment on function public.count_wrong_verifier is
-  'Counts a failed PKCE proof without spending the code, so that a person who saw a code in transit can neither use '
-  'it nor end a session with it.';
+  'Counts a failed PKCE proof without spending the code, so that somebody who intercepted a code can neither use it '
+  'nor end a session with it.';

@@ -1,10 +1,9 @@
--- The authorization server's calls: one per request, which also looks up the client. Rejections are returned as
--- outcomes, never raised: an exception would roll back the revocation that a replay causes. Concurrent requests are
--- decided by one conditional statement.
--- Each can return {"outcome": "limited", "retry_after": seconds}. It draws from the buckets in `limits` and `quotas`;
--- without them nothing is limited. Rejections draw from the caller's bucket and successes from the grant's, and a dead
--- token has its own. So a valid code or token is never rejected because of other requests, whether from the same
--- address or with an old token of the same person.
+-- The authorization server's calls: one per request, which also looks up the client. Rejections are outcomes, not
+-- exceptions, because an exception would roll back the revocation that a replay causes. Concurrent requests are decided
+-- by one conditional statement. Each can return {"outcome": "limited", "retry_after": seconds}. Calls draw from the
+-- buckets in `limits` and `quotas`, and have no limit without them. Rejections draw from the caller's bucket and
+-- successes from the grant's, and an invalid token has its own. So a valid code or token is never rejected because of
+-- other requests, whether from the same address or with an old token of the same person.
 
 create or replace function oauth.refuse(outcome text, client_id text, limits jsonb, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -31,7 +30,7 @@ end
 $$;
 comment on function oauth.draw_allowance is
   'Draws one from the token endpoint''s allowance of a grant, or of an invalid token of the grant. Returns 0, or the '
-  'seconds to wait. subject: one of the two.';
+  'seconds to wait. subject: the grant or the token.';
 
 create or replace function oauth.make_room(room jsonb, at timestamptz) returns integer
 language plpgsql volatile set search_path = '' as $$
@@ -47,7 +46,7 @@ begin
   if room is null then
     return 0;
   end if;
-  -- One, or a twentieth of the free slots, so that all callers together never reach the limit.
+  -- A twentieth of the free slots, but at least one, so that no caller can fill them alone.
   if caller is null or own < greatest(1, (at_most - kept) / 20.0) then
     if kept >= at_most then
       delete from oauth.clients as c where c.client_id = (
@@ -71,9 +70,10 @@ begin
 end
 $$;
 comment on function oauth.make_room is
-  'Makes room for one more unauthorized client, by {"caller","at_most","seconds"}: 0, or the seconds to wait. At most '
-  'at_most are kept. When full, a caller within its share displaces the oldest client; a caller over its share '
-  'displaces its own oldest one, once that is old enough. Concurrent callers may exceed at_most by their number.';
+  'Makes room for one more unauthorized client within {"caller","at_most","seconds"}. Returns 0, or the seconds to '
+  'wait. At most at_most are kept. When full, a caller within its share displaces the oldest client; a caller over '
+  'its share displaces its own oldest one, once that is old enough. Concurrent callers may exceed at_most by their '
+  'number.';
 
 create or replace function public.register_client(
   client_id text, client_name text, redirect_uris text[], at timestamptz, quotas jsonb default null,

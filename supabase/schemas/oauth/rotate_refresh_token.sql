@@ -53,15 +53,15 @@ begin
   if outcome = 'replayed' then
     perform oauth.end_grant(of_grant.id, 'refresh_token_replayed', at);
   elsif outcome is not null then
-    -- A client with a dead token must get the refusal, whatever its address does; a client that keeps asking draws from
-    -- a bucket of its own.
+    -- A client with an invalid token must get the refusal, regardless of other requests from its address. A client that
+    -- repeats the request draws from its own bucket.
     wait := oauth.draw_allowance('token_dead:' || token_hash, limits, at);
     if wait > 0 then
       return oauth.limited(wait);
     end if;
   else
-    -- Processes that share a login refresh at the same time, and answers get lost: within the grace period a retry gets
-    -- the same successor.
+    -- Processes that share a login refresh at the same time, and answers get lost, so a retry within the grace period
+    -- gets the same successor.
     select t.* into strict successor from oauth.tokens as t where t.token_hash = old.successor_hash;
     return jsonb_build_object(
       'outcome', 'rotated', 'grant_id', of_grant.id, 'successor_hash', encode(old.successor_hash, 'hex'),
@@ -73,7 +73,7 @@ begin
 end
 $$;
 comment on function public.rotate_refresh_token is
-  'Exchanges a refresh token for the successor derived from it. Outcome rotated: with the successor, which every '
-  'retry within 60 seconds also gets until the successor is used. Outcomes without effect: unknown_client, '
-  'unknown_token (also another client''s), revoked, expired, suspended (the person is). Outcome replayed: reuse after '
-  'the grace period or after the successor was used, which ends the grant (RFC 9700 section 4.14.2).';
+  'Exchanges a refresh token for the successor derived from it. Outcome rotated: every retry within 60 seconds gets '
+  'the same successor until it is used. Outcomes without effect: unknown_client, unknown_token (also another '
+  'client''s), revoked, expired, suspended (the person). Outcome replayed: reuse after the grace period or after the '
+  'successor was used, which ends the grant (RFC 9700 section 4.14.2).';

@@ -12,8 +12,8 @@ create table oauth.clients (
   registered_by text constraint clients_registered_by_length check (length(registered_by) <= 100),
   created_at timestamptz not null,
   granted_at timestamptz,
-  -- Anybody can store these. Including its indexes, and the id that a document's client has in four places, a row stays
-  -- under 4 kB.
+  -- Anybody can store these rows. A row stays under 4 kB, including its indexes and the id of a document's client,
+  -- which is stored in four places.
   constraint clients_metadata_size
     check (octet_length(client_name) + octet_length(array_to_string(redirect_uris, '')) <= 2048),
   constraint clients_registered_by_forgotten check (granted_at is null or registered_by is null)
@@ -27,7 +27,7 @@ comment on column oauth.clients.client_name is 'The client''s self-given name, w
 comment on column oauth.clients.redirect_uris is
   'Compared exactly, except for the port of http on loopback (RFC 8252 section 7.3).';
 comment on column oauth.clients.registered_by is
-  'Keyed hash of the caller that it counts against until somebody authorizes it; null if it counts against nobody.';
+  'Keyed hash of the caller whose limit includes it until somebody authorizes it; null if no limit does.';
 comment on column oauth.clients.granted_at is
   'The first authorization. Until then, newer clients may displace it (oauth.make_room), and it is purged within a '
   'week; afterwards it stays.';
@@ -44,10 +44,10 @@ comment on table oauth.ungranted_counts is
   'The number of stored clients without authorization, in total and per caller. Counting them at each registration '
   'would cost most during a flood.';
 comment on column oauth.ungranted_counts.caller is
-  'As clients.registered_by; * for all clients, including those that count against nobody.';
+  'As clients.registered_by; * for all clients, including those without a caller.';
 comment on column oauth.ungranted_counts.part is
-  'Each count is split into parts, shared by a few sessions each, so that registrations do not queue; a single part '
-  'may be negative.';
+  'Each count is split into parts for a few sessions each, so that registrations do not queue. A single part may be '
+  'negative.';
 
 create table oauth.grants (
   id uuid primary key default gen_random_uuid(),
@@ -102,9 +102,9 @@ create table oauth.consents (
     references identity.memberships (organization_id, user_id) on delete cascade
 );
 comment on table oauth.consents is
-  'Consent pages that a person answered with Allow, so that a second press gets the same answer or none. Useless '
+  'Consent pages that a person answered with Allow, so that a second click gets the same answer or none. Not needed '
   'after an hour.';
-comment on column oauth.consents.id is 'Id of the signed page, and of the authorization code that it led to.';
+comment on column oauth.consents.id is 'The id of the signed page, and of the resulting authorization code.';
 comment on column oauth.consents.access is 'The access of the grant for the code.';
 create index consents_membership_idx on oauth.consents (user_id, organization_id);
 
@@ -113,14 +113,14 @@ create table oauth.used_codes (
   used_at timestamptz,
   wrong_verifiers smallint not null default 0
     constraint used_codes_wrong_verifiers_range check (wrong_verifiers between 0 and 5),
-  -- Deferred: the code is spent first, in the one statement that decides a race, and the grant follows in the same
+  -- Deferred: the statement that spends the code decides a race and comes first; the grant follows in the same
   -- transaction.
   grant_id uuid
     constraint used_codes_grant_id_fkey references oauth.grants (id) on delete set null deferrable initially deferred,
   code_expires_at timestamptz not null
 );
 comment on table oauth.used_codes is
-  'Authorization codes that were redeemed, or had failed proofs. The codes themselves are signed and self-contained.';
+  'Authorization codes that were redeemed or had failed proofs. The codes themselves are signed and self-contained.';
 comment on column oauth.used_codes.wrong_verifiers is 'Failed PKCE proofs; the fifth burns the code.';
 comment on column oauth.used_codes.grant_id is 'The grant of the first redemption; a replay ends it.';
 comment on column oauth.used_codes.code_expires_at is
@@ -141,7 +141,7 @@ create table oauth.tokens (
 );
 comment on table oauth.tokens is 'Bearer tokens by SHA-256. The grant has the person and organization.';
 comment on column oauth.tokens.rotated_at is
-  'The time when a refresh token was exchanged; afterwards only a retry within the grace period succeeds.';
+  'When a refresh token was exchanged; afterwards only a retry within the grace period succeeds.';
 comment on column oauth.tokens.successor_hash is
   'The successor of a refresh token, which the function derives again from the presented one.';
 create index tokens_grant_id_idx on oauth.tokens (grant_id);

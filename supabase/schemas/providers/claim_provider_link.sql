@@ -1,11 +1,11 @@
--- Used by the job that fetches amounts: it leases one link at a time, queries the provider after commit, and settles
--- the link with its lease. If it dies, the lease expires and another run queries again.
+-- For the job that fetches amounts. It leases one link at a time, queries the provider after commit, and settles the
+-- link with its lease. If the job dies, the lease expires and another run queries again.
 
 create or replace function jobs.lost_its_occurrence(statement app.provider_statements) returns boolean
 language sql immutable
   return (statement).status in ('applied', 'needs_review') and (statement).occurrence_id is null;
 comment on function jobs.lost_its_occurrence is
-  'Whether the date of a statement is gone: it was created again without the amount, because the bill was resumed or '
+  'Whether a statement has lost its date: the date was recreated without the amount, because the bill was resumed or '
   'is now due on another day.';
 
 create or replace function jobs.lacks_month(link app.provider_links, period date) returns boolean
@@ -23,7 +23,7 @@ comment on function jobs.lacks_month is
 create or replace function jobs.may_fetch(organization_id text, at timestamptz) returns boolean
 language plpgsql stable set search_path = '' as $$
 begin
-  -- The job asks in the owner's name, with the owner's credential.
+  -- The job queries on the owner's behalf, with the owner's credential.
   return identity.organization_has_feature(organization_id, 'bills:variable', at)
     and identity.is_active((select o.owner_id from identity.organizations as o where o.id = organization_id),
       at);
@@ -39,7 +39,7 @@ declare
   claimed app.provider_links;
 begin
   update app.provider_links as l
-  -- Longer than a provider's timeout plus storing the answer.
+  -- Longer than a provider's timeout plus the time to store the answer.
   set asked_at = at, lease_token = gen_random_uuid(),
     leased_until = at + interval '90 seconds',
     backlog = case when again then l.backlog else array(
@@ -73,10 +73,10 @@ begin
 end
 $$;
 comment on function public.claim_provider_link is
-  'Leases the least recently queried link, before an instant, among links that lack the month''s statement or one of '
-  'their backlog, or whose statement lost its date (again: also links that have it): {link_id, provider_key, '
-  'lease_token, periods: months to query in this order, envelope}; null without one. Only links that satisfy '
-  'jobs.may_fetch.';
+  'Leases the link that was queried least recently, and not since an instant. It lacks the month''s statement or one '
+  'of its backlog, or its statement lost its date; with again, it may also have its statement: {link_id, '
+  'provider_key, lease_token, periods: months to query in this order, envelope}; null without one. Only links that '
+  'satisfy jobs.may_fetch.';
 
 create or replace function jobs.provider_context(organization_id text, at timestamptz) returns app.context
 language plpgsql stable set search_path = '' as $$

@@ -18,8 +18,8 @@ begin
     return '{"outcome":"moved"}';
   end if;
   if link.id = link_id then
-    -- The new credential may be used at once; a running request with the old one loses its lease, so its result is
-    -- dropped.
+    -- A running request with the old credential loses its lease, so its result is dropped, and the new credential can
+    -- be used immediately.
     update app.provider_links as l
     set status = 'active', resumes_as = null, provider_name = connect_provider.provider_name,
       account_label = connect_provider.account_label,
@@ -57,7 +57,7 @@ begin
 end
 $$;
 comment on function public.connect_provider is
-  'Stores a tested credential, sealed for link_id. A bill''s link to the same provider gets it; a link to another '
+  'Stores a tested credential, sealed for link_id. A bill''s link to the same provider gets it, and a link to another '
   'provider ends. {"outcome":"connected"}, the outcomes of app.judge_connection, or "moved" when somebody connected '
   'the bill meanwhile, so that the credential has to be sealed for another link.';
 
@@ -87,7 +87,7 @@ begin
   end if;
   case action
     when 'pause' then
-      -- Includes links that the plan has paused, so that the next payment does not resume them.
+      -- Includes links that the plan has paused, so that the next payment doesn't resume them.
       update app.provider_links as l set status = 'paused', resumes_as = null, updated_at = at
       where l.id = link.id and (l.status <> 'paused' or l.resumes_as is not null);
     when 'resume' then

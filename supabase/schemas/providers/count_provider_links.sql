@@ -4,7 +4,7 @@ language plpgsql stable set search_path = '' as $$
 begin
   return (
     with able as materialized (
-      -- Checked once per organization, however many links it has.
+      -- Check once per organization, however many links it has.
       select o.organization_id
       from (select distinct l.organization_id from app.provider_links as l where l.status <> 'revoked' offset 0) as o
       where jobs.may_fetch(o.organization_id, at)
@@ -21,7 +21,7 @@ begin
             and (l.ask_after is null or l.ask_after <= at)
       )
     )
-    -- Not a join, whose planner would take the organizations for a handful.
+    -- A subquery, because the planner of a join would expect only a few organizations.
     from (select l.*, l.organization_id in (select a.organization_id from able as a) as may_fetch
       from app.provider_links as l) as l
     join app.expenses as e on e.id = l.expense_id

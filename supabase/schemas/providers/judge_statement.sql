@@ -14,7 +14,8 @@ begin
 end
 $$;
 comment on function app.statement_minor is
-  'The amount of a statement in minor units; null if it is negative, too large, too precise or in an unknown currency.';
+  'Returns the amount of a statement in minor units; null if it is negative, too large, too precise or in an unknown '
+  'currency.';
 
 create or replace function app.usual_statement(occurrence app.expense_occurrences) returns bigint
 language plpgsql stable set search_path = '' as $$
@@ -33,7 +34,7 @@ begin
 end
 $$;
 comment on function app.usual_statement is
-  'The median of the six amounts nearest to a due date; null when none is known.';
+  'Returns the median of the six amounts nearest to a due date; null when none is known.';
 
 create or replace function app.judge_statement(occurrence app.expense_occurrences, amount_minor bigint, currency text,
   usual_minor bigint) returns text
@@ -62,11 +63,11 @@ declare
 begin
   select * into occurrence
   from app.expense_occurrences as o
-  -- By the schedule: a date that the weekend rule moves into another month still belongs to its own. The bill may have
-  -- become a fixed one while the provider answered.
+  -- Use the schedule: a date that the weekend rule moves into another month still belongs to its own month. The bill
+  -- may have become a fixed one while the provider answered.
   where o.expense_id = bill.id and bill.amount_mode = 'variable' and bill.deleted_at is null
     and o.scheduled_on >= due_month and o.scheduled_on < due_month + interval '1 month'
-  -- A corrected statement is about the date that the first one was about.
+  -- A corrected statement concerns the same date as the first one.
   order by o.id is distinct from kept.occurrence_id, o.status <> 'open', o.due_on
   limit 1;
   return occurrence;
@@ -74,12 +75,12 @@ end
 $$;
 comment on function app.find_statement_date is
   'Returns the date of a bill in a month for a statement: the date of the earlier statement, else the first open one; '
-  'null when the bill is not due then, or has no amounts to fetch.';
+  'null when the bill is not due in that month or needs no fetched amounts.';
 
 create or replace function app.write_statement_date(context app.context, bill app.expenses, due_month date) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- A past date has its row, or lies before the bill was tracked.
+  -- A past date has its row, or is earlier than the first tracked date.
   n constant int :=
     greatest(app.schedule_index(bill, greatest(due_month, bill.tracked_from)), app.due_index(bill, context.today));
 begin
@@ -90,7 +91,7 @@ begin
 end
 $$;
 comment on function app.write_statement_date is
-  'Creates the row of a bill''s date in a month without one: it follows the current date, which the weekend rule '
+  'Creates the missing row of a bill''s date in a month. Such a date follows the current one, which the weekend rule '
   'moved into that month, or whose day is still in the previous month.';
 
 create or replace function app.missing_months(link app.provider_links, last_month date) returns date[]
@@ -101,7 +102,7 @@ begin
     from app.expense_occurrences as o
     cross join lateral (select (date_trunc('month', o.scheduled_on) - interval '1 month')::date as month) as m
     where o.organization_id = link.organization_id and o.expense_id = link.expense_id
-      -- With the last month, a year.
+      -- Eleven months, which make a year with the last one.
       and o.scheduled_on >= last_month - interval '10 months' and o.scheduled_on < last_month + interval '1 month'
       and (
         o.status = 'open' and o.expected_minor is null
@@ -109,7 +110,7 @@ begin
           select from app.payments as p where p.occurrence_id = o.id and p.is_estimate and p.deleted_at is null
         )
       )
-      -- A repeated statement changes nothing, even if a person changed the amount since; but its date may have been
+      -- A repeated statement changes nothing, even if a person has changed the amount since. But its date may have been
       -- recreated.
       and not exists (
         select from app.provider_statements as s
@@ -121,8 +122,8 @@ begin
 end
 $$;
 comment on function app.missing_months is
-  'Returns months among the eleven before the last one, latest first, in which a date of the bill waits for its '
-  'statement: it has no amount, or was paid with an estimate.';
+  'Returns months among the eleven before the last one, latest first, with a date of the bill that waits for its '
+  'statement, because it has no amount or was paid with an estimate.';
 
 create or replace function app.sync_fact(code text, params jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -131,4 +132,4 @@ begin
 end
 $$;
 comment on function app.sync_fact is
-  'Returns the result of querying a provider, as a code of a closed list with its facts; TypeScript has the words.';
+  'Returns the result of querying a provider, as a code from a closed list with its facts, which TypeScript phrases.';

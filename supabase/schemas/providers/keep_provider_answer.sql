@@ -10,8 +10,8 @@ declare
   kept jsonb;
 begin
   perform set_config('app.at', at::text, true);
-  -- One write at a time in an organization, as app.run_tool does it; nobody waits for this answer, so it may take its
-  -- turn late.
+  -- Write in turn with other writers of the organization, like app.run_tool. Nobody waits for this answer, so it can
+  -- take the lock late.
   perform pg_advisory_xact_lock(app.books_key(organization));
   perform app.hold_organization(organization);
   select * into link from app.provider_links as l

@@ -54,7 +54,7 @@ begin
   statement := app.rejudge_statement(statement, occurrence);
   is_new := kept.payload_sha256 is distinct from statement.payload_sha256;
   lost_its_occurrence := kept.id is not null and kept.occurrence_id is null;
-  -- A repeated statement keeps a person's decision about it, unless a person requests it or the date was recreated
+  -- A repeated statement keeps a person's decision about it, unless a person requests it or the date has been recreated
   -- since.
   is_taken := statement.reason is null
     and (occurrence.expected_minor is distinct from statement.amount_minor or estimate.id is not null)
@@ -120,7 +120,7 @@ create or replace function app.keep_answer(context app.context, link app.provide
   is_asked_for boolean, is_last boolean) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- Null for a statement.
+  -- Null for an answer with a statement.
   code constant text := case
     when answer ->> 'outcome' <> 'statement' then coalesce(answer ->> 'code', 'upstream')
     when app.statement_minor(answer ->> 'amount', answer ->> 'currency') is null then 'bad_shape'
@@ -139,7 +139,7 @@ begin
     backlog
       = case when code is null or code = 'not_ready' then array_remove(l.backlog, period) else l.backlog end,
     status = case when code = 'auth' then 'needs_reauth' else l.status end,
-    -- At most until the next run, and an hour if the provider names no time.
+    -- Until the next run at the latest, and for an hour if the provider gives no time.
     ask_after
       = case when code = 'rate_limited'
       then context.at + least(coalesce((answer ->> 'retry_after')::int, 3600), 82800) * interval '1 second' end,

@@ -38,7 +38,7 @@ end
 $$;
 comment on function app.judge_connection is
   'Returns whether a person may connect a bill now: {"outcome": open, unknown_bill, not_owner, ended, not_variable or '
-  'feature_not_in_plan}, with the bill, its organization and its owner unless the bill is unknown; or '
+  'feature_not_in_plan}, with the bill, its organization and its owner unless the bill is unknown. Also returns '
   'identity.refuse_deleting.';
 
 create or replace function public.open_connection(user_id uuid, bill_id text, provider_key text, quotas jsonb,

@@ -15,7 +15,7 @@ comment on table app.provider_credentials is
 alter table app.provider_credentials enable row level security;
 grant select, insert, update, delete on app.provider_credentials to service_role;
 
--- security definer: signed-in owners also end links (tool update_bill) and must not reach credentials. It only touches
+-- security definer: signed-in owners also end links (tool update_bill) but must not access credentials. It only deletes
 -- the credential of the ended row.
 create or replace function app.forget_credential() returns trigger
 language plpgsql security definer set search_path = '' as $$
@@ -24,12 +24,12 @@ begin
   return null;
 end
 $$;
-comment on function app.forget_credential is 'Removes the credential of a link that has ended.';
+comment on function app.forget_credential is 'Deletes the credential of a link that has ended.';
 
 create trigger forget_credential after update of status on app.provider_links
   for each row when (new.status = 'revoked') execute function app.forget_credential();
 
--- security definer: both a person's own call and the schedule notice it, and only the service writes events.
+-- security definer: people's calls and the schedule both fire it, and only the service writes events.
 create or replace function app.note_refused_credential() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
@@ -58,7 +58,7 @@ begin
 end
 $$;
 comment on function public.read_provider_credentials is
-  'The envelopes of these links: [{"link_id","envelope"}]; a link without one is left out.';
+  'Returns the envelopes of these links: [{"link_id","envelope"}]; a link without one is left out.';
 
 create or replace function public.find_stale_credentials(key_id text, after text, at_most int) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -30,7 +30,7 @@ create table app.provider_statements (
 comment on table app.provider_statements is
   'Amounts that a provider reported for a month. At most one per link and month counts and supersedes the others.';
 comment on column app.provider_statements.period is
-  'The calendar month of consumption in UTC, by its first day; the bill is due in the following month.';
+  'The calendar month of consumption in UTC, as its first day; the bill is due in the following month.';
 comment on column app.provider_statements.due_on is
   'The provider''s due date, if it names one; the bill keeps its own dates.';
 comment on column app.provider_statements.payload_sha256 is
@@ -38,7 +38,7 @@ comment on column app.provider_statements.payload_sha256 is
 comment on column app.provider_statements.status is
   'applied: the occurrence has this amount. needs_review: shown but not applied, for the reason given. ignored: no due '
   'date exists. superseded: another statement counts.';
-comment on column app.provider_statements.usual_minor is 'The median of the amounts of the comparison.';
+comment on column app.provider_statements.usual_minor is 'The median amount that the comparison used.';
 create unique index provider_statements_one_counts_idx on app.provider_statements (link_id, period)
   where status <> 'superseded';
 create index provider_statements_link_id_idx on app.provider_statements (link_id, organization_id);

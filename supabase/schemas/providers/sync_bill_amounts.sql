@@ -35,7 +35,7 @@ begin
 end
 $$;
 comment on function app.describe_unasked is
-  'Returns the answer for a bill whose provider is not queried now: {bill_id, name, status, said}.';
+  'Returns the answer for a bill whose provider this call does not query: {bill_id, name, status, said}.';
 
 create or replace function app.sync_bill_amounts(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -74,8 +74,8 @@ begin
     perform app.fail('not_found.connection', jsonb_build_object('organization', context.organization_name));
   end if;
 
-  -- Chosen once: a plan that chose for each link anew would choose others each time, since the first are leased by
-  -- then.
+  -- A list of ids, so that the choice is made once. Otherwise the plan might choose again for each link, and skip those
+  -- it has just leased.
   with chosen as materialized (
     select c.id
     from app.provider_links as c
@@ -92,8 +92,8 @@ begin
     for update of c skip locked
   ), free as (
     update app.provider_links as l
-    -- That they were asked is noted with the answers: should the second call fail, they wait for their lease to end and
-    -- not for an hour.
+    -- The answers set asked_at, not this step. If the second call fails, links then wait only until their lease ends,
+    -- not an hour.
     set lease_token = gen_random_uuid(), leased_until = context.at + interval '90 seconds',
       backlog = case when arguments ? 'period' then l.backlog else app.missing_months(l, statement_month) end
     from chosen as c
@@ -162,7 +162,7 @@ begin
       stored := app.keep_answer(context, link, (result ->> 'period')::date, result -> 'answer', true,
         is_last) - array['code', 'reason'];
     else
-      -- Another call took the lease, or the connection ended, meanwhile.
+      -- Another call took the lease or the connection ended meanwhile.
       select jsonb_build_object(
         'bill_id', e.id, 'name', e.name, 'status', 'failed', 'said',
         app.sync_fact('connection_changed', jsonb_build_object('name', e.name))

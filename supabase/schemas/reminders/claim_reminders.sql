@@ -1,6 +1,6 @@
 -- Sends digests: claims a batch under a lease, sends it after commit, and settles it with that lease. A batch that may
--- have reached the mail service keeps its members and their words, so that the service recognizes a repetition by its
--- key; a batch that certainly did not is dissolved.
+-- have reached the mail service keeps its members and their contents, so that the service recognizes a retry by its
+-- key. A batch that certainly did not is dissolved.
 
 create or replace function jobs.open_batch(size int, at timestamptz, out batch_id uuid, out set_aside uuid)
   returns record
@@ -39,13 +39,13 @@ begin
       begin
         select array_append(contents, jobs.describe_digest(d, at)) into contents
           from jobs.reminder_digests as d where d.id = digest_id;
-      -- Also after the deadline: digests described by then are sent.
+      -- Includes a timeout: the batch takes the digests described so far.
       exception when query_canceled or others then
         exit;
       end;
     end loop;
     if contents = '{}' then
-      -- The batch used all its time; the others must not wait behind it.
+      -- This batch used all its time; others must not wait for it.
       set_aside := digest_ids[1];
       update jobs.reminder_digests as d
       set next_attempt_at = at + interval '1 hour', attempts = d.attempts + 1, failure_code = 'not_described'
@@ -92,7 +92,7 @@ begin
   if opened.set_aside is not null then
     return jsonb_build_object('set_aside', opened.set_aside);
   end if;
-  -- New batches first, so that a batch that crashes its sender doesn't block the others.
+  -- New batches come first, so that a batch that crashes its sender doesn't block the others.
   if chosen is null then
     select b.id into chosen
     from jobs.reminder_batches as b
@@ -104,8 +104,8 @@ begin
     set attempts = b.attempts + 1,
       unsure_since = case when b.lease_token is null then b.unsure_since else coalesce(b.unsure_since, b.leased_at) end
     where b.id = chosen;
-    -- A recipient who was suspended or left an organization in the digest gets no second attempt, though the first may
-    -- not have arrived.
+    -- A recipient who was suspended or left an organization in the digest gets no second attempt, although the first
+    -- may not have arrived.
     with closed as (
       update jobs.reminder_digests as d set status = 'unknown', closed_at = at, batch_id = null,
         content = null
@@ -131,7 +131,7 @@ begin
     select jsonb_build_object(
       'id', b.id, 'lease_token', b.lease_token, 'attempts', b.attempts,
       'digests', (
-        -- People who left since have none; the batch then ends.
+        -- Null if all recipients have left since. The batch then ends.
         select
           coalesce(
           jsonb_agg(jsonb_build_object('id', d.id, 'recipient_id', d.recipient_id, 'content', d.content) order by d.id),
@@ -147,16 +147,16 @@ end
 $$;
 comment on function public.claim_reminders is
   'Leases a batch of digests for 90 seconds: '
-  '{"id","lease_token","attempts","digests":[{"id","recipient_id","content"}]}, or null for none. {"set_aside": id}: '
-  'one could not be described and waits for an hour; call again.';
+  '{"id","lease_token","attempts","digests":[{"id","recipient_id","content"}]}, or null for none. {"set_aside": id} '
+  'means that a digest could not be described and waits for an hour; call again.';
 
 create or replace function jobs.stop_digests_of(organization_id text, user_id uuid, at timestamptz) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   stopped uuid[];
 begin
-  -- Digests without content are described with the person's new rights. Described ones contain what the person could
-  -- see before, so they get no second attempt, though the first may not have arrived.
+  -- Digests without content will be described with the person's new rights. Described ones contain data that the person
+  -- could see before, so they get no second attempt, although the first may not have arrived.
   with closed as (
     update jobs.reminder_digests as d set status = 'unknown', closed_at = at, batch_id = null, content = null
     where d.recipient_id = stop_digests_of.user_id and d.status = 'pending' and d.batch_id is not null

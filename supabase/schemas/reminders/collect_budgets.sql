@@ -5,7 +5,7 @@ create or replace function app.passed_budgets(at timestamptz) returns table (sta
 language plpgsql stable set search_path = '' as $$
 declare
   context constant app.context := app.read_context(at);
-  -- Payments of a month's last days appear in the first days of the next.
+  -- Payments of a month's last days may be recorded in the first days of the next.
   days_after constant int := 3;
 begin
   if context.organization_id is null then
@@ -66,7 +66,7 @@ comment on function jobs.open_digest is
 create or replace function jobs.collect_budgets(at timestamptz, after text, size int) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- Each adds up a month or more.
+  -- Each one sums a month or more.
   page_size constant int := least(size, 200);
   place record;
   passed jobs.notice_log[];
@@ -80,7 +80,7 @@ begin
   for place in
     select b.organization_id, p as recipient, jobs.wants_mail(p) and identity.is_active(p.user_id, at)
       and identity.organization_has_feature(b.organization_id, 'reminders:email', at)
-      -- Skips people whose mail of the day is sent.
+      -- Skip people whose mail of the day was sent.
       and not exists (
         select from jobs.reminder_digests as d
         where d.recipient_id = p.user_id and not (d.status = 'pending' and d.batch_id is null)
@@ -152,7 +152,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   today constant date := (at at time zone recipient.timezone)::date;
   shows_amounts constant boolean := not recipient.hide_amounts_in_email;
-  -- The count includes the others; a mail lists only the first.
+  -- All are counted, but a mail lists only the first.
   max_listed constant int := 20;
 begin
   if not (app.hears_all(member) and exists (select from unnest(noticed) as l where l.budget_id is not null)) then
@@ -160,7 +160,7 @@ begin
   end if;
   return (
     with said as (
-      -- Still so: payments may have been corrected since the digest was made.
+      -- Check again, because payments may have been corrected since the digest was created.
       select p.state, p.log_ids, row_number() over (
         order by (p.state).from_on, lower((p.state).category) nulls first
       ) as place
@@ -183,7 +183,7 @@ begin
         'available', case when shows_amounts then app.format_minor((s.state).available_minor, c.exponent) end,
         'limit', case when shows_amounts then app.format_minor(((s.state).budget).amount_minor, c.exponent) end,
         'carried', case when shows_amounts then app.format_minor((s.state).carried_minor, c.exponent) end,
-        -- Where nothing but the month or year before was carried over, it can be named.
+        -- Name the previous month or year if the carry-over comes from it alone.
         'carried_from', case
           when ((s.state).budget).opening_minor = 0 and date_trunc(((s.state).budget).per, ((s.state).budget).starts_on)
             = (s.state).from_on - ('1 ' || ((s.state).budget).per)::interval

@@ -1,5 +1,5 @@
--- The end of a plan: digests of the week before name it, and one mail on the day itself lists the stopping features and
--- the bills due after it.
+-- The end of a plan: digests of the week before announce it, and one mail on the day itself lists the ending features
+-- and the bills due after it.
 
 create or replace function jobs.stopped_services(organization identity.organizations, member identity.memberships,
   features text[]) returns text[]
@@ -21,7 +21,8 @@ begin
 end
 $$;
 comment on function jobs.stopped_services is
-  'The services that a member loses with the plan: reminders, their calendar, amounts from providers, assistants.';
+  'Returns the services that a member loses with the plan: reminders, their calendar, amounts from providers, '
+  'assistants.';
 
 create or replace function jobs.relies_on_mails(organization identity.organizations, member identity.memberships)
   returns boolean
@@ -121,7 +122,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   context constant app.context := app.read_context(at);
   last_day constant date := first_day + 30;
-  -- The count includes the others; a mail lists only the first.
+  -- All are counted, but a mail lists only the first.
   max_listed constant int := 20;
 begin
   return (
@@ -193,5 +194,5 @@ end
 $$;
 comment on function jobs.describe_plan_end is
   'Returns a digest''s notice of the end of an organization''s plan, on the day itself or within a week before it: '
-  '{reason, on, days, has_ended, is_day, stops, may_change, owner, due, tells_of}. Null if none ends, or a payment '
-  'prevented it.';
+  '{reason, on, days, has_ended, is_day, stops, may_change, owner, due, tells_of}. Null if no plan ends, or a payment '
+  'prevented the end.';

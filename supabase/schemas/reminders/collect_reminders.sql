@@ -1,4 +1,4 @@
--- JIT compilation is off: the estimated cost would trigger it, and it takes five times as long as the query.
+-- JIT compilation is off, because the estimated cost would trigger it, and it takes five times as long as the query.
 create or replace function public.collect_reminders(at timestamptz, after jsonb default null, size int default 2000)
   returns jsonb
 language plpgsql volatile set search_path = '' set jit = 'off' as $$
@@ -60,7 +60,7 @@ begin
       union
       select c.expense_id, c.due_on, 'overdue'
       from app.expense_occurrences as c
-      -- Looked up one by one: a join would read all bills.
+      -- Look up one by one, because a join would read all bills.
       cross join lateral (
         select from app.expenses as e where e.id = c.expense_id and not (e.frequency = 'daily' and e.every = 1) offset 0
       ) as e
@@ -69,28 +69,28 @@ begin
       union
       select c.expense_id, c.due_on, 'overdue'
       from app.expense_occurrences as c
-      -- Looked up one by one: a join would read all bills.
+      -- Look up one by one, because a join would read all bills.
       cross join lateral (
         select from app.expenses as e where e.id = c.expense_id and not (e.frequency = 'daily' and e.every = 1) offset 0
       ) as e
       where c.status = 'open' and c.snoozed_until = any (nudged)
         and (after is null or (c.due_on, c.expense_id) > ((after ->> 0)::date, after ->> 1))
       union
-      -- These are not due dates and come last.
+      -- Notices without due dates come last.
       select n.id, 'infinity', 'notice' from jobs.find_noticed(at) as n
       where after is null or ('infinity', n.id) > ((after ->> 0)::date, after ->> 1)
     ) as d
-    -- Bill by bill: twice as fast (2.1) on tables that were never analyzed, as after an import.
+    -- Look up bill by bill: 2.1 times as fast on tables that were never analyzed, as after an import.
     cross join lateral (select e as bill from app.expenses as e where e.id = d.expense_id offset 0) as e
     cross join lateral (
       select array_agg(m.user_id) as recipients
       from identity.memberships as m
-      -- Person by person: else all of them may be read for each bill.
+      -- Look up person by person; otherwise the planner may read all of them for each bill.
       cross join lateral (select p as person from identity.profiles as p where p.user_id = m.user_id offset 0) as p
       where m.organization_id = (e.bill).organization_id and app.concerns(e.bill, m) and case d.reason
         when 'due' then exists (select from jobs.reminder_due(e.bill, d.due_on, m, p.person, at))
           or exists (select from jobs.due_again(e.bill, d.due_on, m, p.person, at))
-          -- A price rises with a due date, of a bill that somebody changed: asking costs more than all else here.
+          -- Only a bill that somebody changed can have a price rise, and checking notices is the most expensive part.
           or (e.bill).version > 1 and exists (select from jobs.notices_due(e.bill, m, p.person, at))
         when 'overdue' then exists (select from jobs.nudge_due(e.bill, d.due_on, m, p.person, at))
         else exists (select from jobs.notices_due(e.bill, m, p.person, at))
@@ -110,8 +110,8 @@ begin
     )
   into people, latest;
 
-  -- The lock prevents a concurrent change of time zone. A digest counts for today by the current time zone, so that
-  -- travel causes neither two digests a day nor none.
+  -- The lock prevents a concurrent change of time zone. The current time zone decides which day a digest belongs to, so
+  -- that travel causes neither two digests a day nor none.
   with free as materialized (
     select p.user_id, (at at time zone p.timezone)::date as today
     from identity.profiles as p
@@ -134,7 +134,8 @@ begin
     select m.id as digest_id, (b.bill).organization_id, (b.bill).id as expense_id, b.due_on, r.snoozed_until,
       o.member
     from made as m
-    -- Everything else of theirs that is due, organization by organization: 1.3 and more than 20 times as fast.
+    -- Adds everything else that is due for these people, organization by organization: 1.3 and more than 20 times as
+    -- fast.
     cross join lateral (
       select h as member, p as recipient
       from identity.memberships as h join identity.profiles as p on p.user_id = h.user_id

@@ -54,7 +54,7 @@ begin
     due := null;
     told := null;
     used := null;
-    -- For the others, only the end of their plan.
+    -- In other organizations, only the end of their plan is announced.
     if place.reminds then
       due := app.describe_due_bills(recipient, member, organization, array(
         select l from jobs.reminder_log as l

@@ -13,7 +13,7 @@ declare
 begin
   return (
     with open_dates as (
-      -- Still due: it may have been paid, snoozed or changed since the digest was made.
+      -- Check again, because it may have been paid, snoozed or changed since the digest was created.
       select c.id, c.expense_id, c.due_on, c.scheduled_on, c.expected_minor, c.paid_minor, c.amount_source,
         c.currency, l.log_id
       from (
@@ -123,20 +123,20 @@ begin
 end
 $$;
 comment on function app.describe_due_bills is
-  'The bills of one organization in a member''s digest: reminders and overdue bills. Lists a limited number by '
-  'name, but counts and total are complete. reminds_of and tells_of: their log rows. Null without bills.';
+  'The bills of one organization in a member''s digest: reminders and overdue bills. It lists a limited number by '
+  'name; counts and total are complete. reminds_of and tells_of: their log rows. Null without bills.';
 
--- The recipient reads, not the service, as in app.run_tool.
+-- Runs as the recipient, not as the service, like app.run_tool.
 alter function app.describe_reconnects set role = 'authenticated';
 alter function app.describe_due_bills set role = 'authenticated';
 
 create or replace function jobs.act_as(person jsonb) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- auth.uid() reads one of the two settings, depending on the platform's version.
+  -- auth.uid() reads one of these two settings, depending on the platform's version.
   perform set_config('request.jwt.claims', person::text, true),
     set_config('request.jwt.claim.sub', coalesce(person ->> 'sub', ''), true);
 end
 $$;
 comment on function jobs.act_as is
-  'Sets the person for functions that run as signed-in people: the claims of a request, {} for nobody.';
+  'Sets the person for functions that run as signed-in people: the claims of a request, or {} for nobody.';

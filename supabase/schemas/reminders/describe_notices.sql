@@ -4,12 +4,12 @@ language plpgsql stable set search_path = '' as $$
 declare
   today constant date := (at at time zone recipient.timezone)::date;
   shows_amounts constant boolean := not recipient.hide_amounts_in_email;
-  -- The count includes the others; a mail lists only the first.
+  -- All are counted, but a mail lists only the first.
   max_listed constant int := 50;
 begin
   return (
     with notices as (
-      -- Still so: it may have been changed since the digest was made.
+      -- Check again, because it may have been changed since the digest was created.
       select l.id as log_id, l.kind, l.about_on, e as bill, c.exponent,
         row_number() over (order by l.about_on, e.name, e.id, l.kind) as place
       from unnest(noticed) as l
@@ -49,7 +49,7 @@ begin
         where n.kind = 'price_rise' and c.organization_id = organization.id and c.expense_id = (n.bill).id
           and c.due_on = n.about_on
         union all
-        -- The cost of missing the day: the whole term.
+        -- The cost of missing the deadline is the whole term.
         select case when n.kind in ('cancel_by', 'renewal') and (n.bill).frequency not in ('once', 'yearly')
           then round(usual.minor * 12
             * app.times_a_month((n.bill).frequency, (n.bill).every, cardinality((n.bill).month_days)))
@@ -63,6 +63,6 @@ begin
 end
 $$;
 comment on function app.describe_notices is
-  'The notices about bills of one organization, besides due dates: {notices, unlisted, tells_of: their log rows}. The '
-  'amount of a contract is its next term''s. Null without notices.';
+  'The notices about bills of one organization, besides due dates: {notices, unlisted, tells_of: their log rows}. A '
+  'contract''s amount is that of its next term. Null without notices.';
 alter function app.describe_notices set role = 'authenticated';

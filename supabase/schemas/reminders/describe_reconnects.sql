@@ -1,7 +1,7 @@
 create or replace function app.describe_reconnects(organization identity.organizations) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  -- The others follow once these are connected.
+  -- The others resume once these are connected.
   max_listed constant int := 20;
 begin
   return (

@@ -1,5 +1,5 @@
 -- The content of a digest, described when it is claimed, from the current data. Each organization is read as the
--- recipient under row-level security, so a missing condition can't mail somebody else's bills.
+-- recipient under row-level security, so a missing condition can't reveal other people's bills.
 
 create or replace function app.describe_statement(occurrence_id text, recipient identity.profiles, out fetched jsonb,
   out not_taken jsonb) returns record
@@ -12,7 +12,8 @@ declare
   told jsonb;
 begin
   select * into occurrence from app.expense_occurrences as o where o.id = occurrence_id;
-  -- The one that its amount came from, or the one that counts and is not its amount, as far as nobody set it since.
+  -- The statement that its amount came from, or a valid statement with another amount, unless somebody has set the
+  -- amount since.
   select * into statement
   from app.provider_statements as s
   where s.occurrence_id = occurrence.id and s.organization_id = occurrence.organization_id and case

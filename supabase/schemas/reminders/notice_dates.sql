@@ -1,5 +1,5 @@
--- Notices about a bill besides its due dates, from the bill's own dates. Each has a window instead of a day, so that a
--- missed run is caught up.
+-- Notices about a bill besides its due dates, from the bill's own dates. Each has a window of days, so that a later run
+-- makes up for a missed one.
 
 create or replace function app.notice_dates(bill app.expenses, today date, lead_days int)
 returns table (kind text, about_on date, tell_on date)
@@ -15,14 +15,14 @@ begin atomic
   ) as c
   where c.cancel_by <= today + 14
   union all
-  -- While the contract can be ended, the last day to cancel counts.
+  -- While the contract can still be cancelled, the last day to cancel replaces the renewal.
   select 'renewal', r.renews_on, r.renews_on - 14
   from (
     select case when (bill).renews_on is not null then app.next_renewal(bill, today) end as renews_on
   ) as r
   where r.renews_on <= today + 14 and coalesce(r.renews_on - (bill).notice_days < today, true)
   union all
-  -- A yearly bill's renewal is announced; its first date is not, and due dates have reminders.
+  -- A yearly bill's renewals get notices. Its first date gets none, and due dates have reminders.
   select 'renewal', (bill).next_due, (bill).next_due - 14
   where (bill).frequency = 'yearly' and (bill).renews_on is null
     and (bill).next_due > app.due_on((bill).anchor_on, (bill).weekend_rule)
@@ -50,7 +50,6 @@ begin atomic
     order by o.scheduled_on desc
     limit 1
   ) as earlier
-  -- A bill whose price never changed has no price notice.
   where (bill).version > 1 and (bill).amount_mode = 'fixed' and (bill).next_due between today and today + 7
     and c.organization_id = (bill).organization_id and c.expense_id = (bill).id
     and c.scheduled_on between (bill).next_due - 2 and (bill).next_due + 2

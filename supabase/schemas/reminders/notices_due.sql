@@ -17,7 +17,7 @@ begin atomic
     and identity.organization_has_feature((bill).organization_id, 'reminders:email', at);
 end;
 comment on function jobs.notices_due is
-  'The notices about a bill for a person at an instant that none of their digests contains yet.';
+  'The notices about a bill for a person at an instant that no digest of theirs contains yet.';
 
 create or replace function jobs.nudge_due(bill app.expenses, due_on date, member identity.memberships,
   recipient identity.profiles, at timestamptz)
@@ -48,8 +48,8 @@ begin atomic
     and identity.organization_has_feature((bill).organization_id, 'reminders:email', at);
 end;
 comment on function jobs.nudge_due is
-  'One row for an open date that passed, or whose snooze ended, 3, 7, 21, 35 … days ago or up to two days more, and '
-  'that no digest of the person contains yet; else none. Ends after two years. Skips daily bills, which are in every '
+  'Returns one row for an open date that passed, or whose snooze ended, 3, 7, 21, 35 … days ago or up to two days '
+  'more, if no digest of the person contains it yet. Ends after two years. Skips daily bills, which are in every '
   'mail.';
 
 create or replace function jobs.due_again(bill app.expenses, due_on date, member identity.memberships,
@@ -60,7 +60,7 @@ begin atomic
   select 'due', due_again.due_on, w.tell_on
   from (select (at at time zone (recipient).timezone)::date as today) as t
   cross join lateral (
-    -- The latest reminder whose time has come.
+    -- The latest reminder whose day has come.
     select max(due_again.due_on - days) as tell_on from unnest((bill).remind_again) as days
     where due_again.due_on - days <= t.today
   ) as w
@@ -89,21 +89,21 @@ begin atomic
     and identity.organization_has_feature((bill).organization_id, 'reminders:email', at);
 end;
 comment on function jobs.due_again is
-  'Returns one row for a due date that a digest reminded of, if a later reminder has come since that no digest of the '
-  'person contains; else none.';
+  'Returns one row for a due date that a digest reminded of, if a later reminder is now due that no digest of the '
+  'person contains yet.';
 
 create or replace function jobs.nudged_days(at timestamptz) returns date[]
 language sql immutable
   return array(
     select jobs.latest_today(at) - step - late
     from unnest(array[3] || array(select generate_series(7, 735, 14))) as step,
-      -- Two days for time zones, and two for missed runs.
+      -- Two days for time zones and two for missed runs.
       generate_series(0, 4) as late
   );
 comment on function jobs.nudged_days is
-  'Returns the days since which a date may be overdue to have a row in jobs.nudge_due.';
+  'Returns the days on which an overdue date must have been due to have a row in jobs.nudge_due.';
 
--- Renewals and yearly bills are found by day of the year, so that rolling a bill moves no index entry.
+-- Find renewals and yearly bills by day of the year, so that rolling a bill moves no index entry.
 create or replace function jobs.find_noticed(at timestamptz) returns table (id text)
 language plpgsql stable set search_path = '' as $$
 declare
@@ -138,4 +138,4 @@ begin
 end
 $$;
 comment on function jobs.find_noticed is
-  'Returns all bills that may have a notice at an instant, as far as indexes can show.';
+  'Returns all bills that may have a notice at an instant, according to the indexes.';

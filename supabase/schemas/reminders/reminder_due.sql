@@ -41,8 +41,8 @@ end;
 comment on function jobs.reminders_of is
   'The digests that remind a member of a due date: the owner''s by the reminder log, others'' by the notice log.';
 
--- Parsed at creation and inlined. A window instead of a day, so that a missed run is caught up. A bill snoozed beyond
--- its due date reminds on the chosen day, even if its next date has begun.
+-- Parsed at creation and inlined. A window of days, so that a later run makes up for a missed one. A bill snoozed
+-- beyond its due date has its reminder on the chosen day, even if its next date has begun.
 create or replace function jobs.reminder_due(bill app.expenses, due_on date, member identity.memberships,
   recipient identity.profiles, at timestamptz)
 returns table (snoozed_until date)
@@ -50,7 +50,7 @@ language sql stable rows 1
 begin atomic
   select c.snoozed_until
   from (select (at at time zone (recipient).timezone)::date as today) as t
-  -- Looked up for each bill, like the log: more than 20 and 1.5 times as fast on tables that were never analyzed.
+  -- Look up for each bill, like the log: more than 20 and 1.5 times as fast on tables that were never analyzed.
   cross join lateral (
     select c.snoozed_until
     from app.expense_occurrences as c
@@ -73,15 +73,13 @@ begin atomic
     and identity.organization_has_feature((bill).organization_id, 'reminders:email', at);
 end;
 comment on function jobs.reminder_due is
-  'One row for a due date of a bill that is inside its lead window at an instant, or was snoozed to that day, and '
-  'that no digest of the person contains yet; else none. Includes the end of the snooze.';
-
--- Making digests
+  'Returns one row, with the end of its snooze, for a due date that is inside its lead window at an instant, or was '
+  'snoozed to that day, if no digest of the person contains it yet.';
 
 create or replace function jobs.drop_outdated_digests(at timestamptz) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- Includes their rows of the log.
+  -- Deletes their rows of the log, too.
   delete from jobs.reminder_digests as d
   using identity.profiles as p
   where d.status = 'pending' and d.batch_id is null and p.user_id = d.recipient_id
@@ -93,7 +91,7 @@ comment on function jobs.drop_outdated_digests is
 
 create or replace function jobs.is_unknown(batch jobs.reminder_batches, at timestamptz) returns boolean
 language sql immutable
-  -- The mail service remembers a key for 24 hours. After that, a retry might send the same mail twice.
+  -- The mail service remembers a key for 24 hours. After that, a retry might send a mail twice.
   return coalesce(
     case when (batch).lease_token is null then (batch).unsure_since
       else coalesce((batch).unsure_since, (batch).leased_at) end < at - interval '23 hours', false
@@ -111,7 +109,7 @@ begin
 end
 $$;
 comment on function jobs.void_log is
-  'Another digest may repeat this content, since nobody knows whether the earlier ones arrived.';
+  'Another digest may repeat this content, because it is unknown whether the earlier ones arrived.';
 
 create or replace function jobs.give_up_batches(at timestamptz) returns int
 language plpgsql volatile set search_path = '' as $$

@@ -1,6 +1,6 @@
 -- The reminders job runs once a day, and every ten minutes until noon for unsent mails: a run stops after 50 seconds,
 -- and a mail service may be down. Concurrent runs share the work, but take four connections, so the catch-up avoids the
--- full hour. Bills roll every quarter of an hour: totals of the new day need its automatic payments.
+-- full hour. Bills roll every quarter of an hour, because totals of the new day need its automatic payments.
 
 select cron.schedule('reminders', '0 8 * * *', $$select jobs.call_function('cron-reminders')$$);
 select cron.schedule('reminders-catch-up', '5-55/10 8-11 * * *', $$select jobs.call_function('cron-reminders')$$);

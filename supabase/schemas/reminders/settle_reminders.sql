@@ -34,8 +34,8 @@ begin
     where d.id = s.id::uuid and d.batch_id = batch.id and d.status = 'pending' and s.outcome in ('sent', 'dead')
     returning d.id, d.status
   ), held as (
-    -- Certainly not accepted, now or before: it may be sent in another batch. A service that permanently rejects a
-    -- key's mails has not accepted them under it before.
+    -- These were certainly not accepted, so they may be sent in another batch. If a service permanently rejects the
+    -- mails of a key, it never accepted them under that key.
     update jobs.reminder_digests as d
     set batch_id = null, content = null, next_attempt_at = retry_at, failure_code = s.code, sent_alone = d.sent_alone
       or s.alone
@@ -80,8 +80,8 @@ $$;
 comment on function public.settle_reminders is
   'Records the outcome of digests in a leased batch, each {"id","outcome": sent, dead, held (certainly not accepted) '
   'or unsure,"code","refused","alone"}: {"outcome":"settled","digests","reminders": numbers sent}, or '
-  '{"outcome":"lost"} when another sender holds the lease. With is_last the lease ends, and the rest waits until '
-  'retry_at.';
+  '{"outcome":"lost"} when another sender holds the lease. With is_last the lease ends, and the other digests wait '
+  'until retry_at.';
 
 create or replace function public.count_waiting_reminders(at timestamptz) returns bigint
 language plpgsql stable set search_path = '' as $$

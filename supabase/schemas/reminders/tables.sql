@@ -10,7 +10,7 @@ create or replace function app.day_of_year(day date) returns int
 language sql immutable
   return (extract(month from day)::int - 1) * 31 + extract(day from day)::int - 1;
 comment on function app.day_of_year is
-  'Returns a day of the year as if every month had 31 days, so a date has the same number in every year.';
+  'Returns a day of the year as if every month had 31 days, so that a date has the same number in every year.';
 create index expenses_trial_ends_on_idx on app.expenses (trial_ends_on)
   where kind = 'bill' and status = 'active' and deleted_at is null and reminder_enabled and trial_ends_on is not null;
 create index expenses_renewal_day_idx on app.expenses (app.day_of_year(renews_on))
@@ -39,7 +39,7 @@ create table jobs.reminder_batches (
 comment on table jobs.reminder_batches is
   'Digests that are sent together: always the same ones with the same words, until their outcome is known.';
 comment on column jobs.reminder_batches.lease_token is
-  'Identifies the sender. If it is still set after next_attempt_at, the sender is gone, and its progress is unknown.';
+  'Identifies the sender. If it is still set after next_attempt_at, the sender has died, and its progress is unknown.';
 comment on column jobs.reminder_batches.unsure_since is 'When it was first sent without an answer.';
 create index reminder_batches_next_attempt_at_idx on jobs.reminder_batches (next_attempt_at);
 
@@ -88,7 +88,7 @@ create table jobs.reminder_log (
   constraint reminder_log_sent_or_void check (sent_at is null or voided_at is null)
 );
 comment on table jobs.reminder_log is
-  'One row for each expense, due date and snooze day in a digest to the owner; sent when sent_at is set. Void rows '
+  'One row for each expense, due date and snooze day in a digest to the owner; sent when sent_at is set. Voided rows '
   'don''t count.';
 comment on column jobs.reminder_log.snoozed_until is 'The day to which the reminder was postponed; null if it was not.';
 create unique index reminder_log_once_idx
@@ -120,9 +120,9 @@ create table jobs.notice_log (
     and (expense_id is not null) = (kind not in ('budget_80', 'budget_100', 'plan_end')))
 );
 comment on table jobs.notice_log is
-  'One row for each one-time notice about a bill, budget or plan and its date. Void rows don''t count.';
+  'One row for each one-time notice about a bill, budget or plan and its date. Voided rows don''t count.';
 comment on column jobs.notice_log.kind is
-  'reminder and snoozed: sent to a member; for the owner the reminder log has a row instead.';
+  'reminder and snoozed: sent to a member; the owner''s are in the reminder log.';
 comment on column jobs.notice_log.about_on is 'For a budget, the first day of its month or year.';
 comment on column jobs.notice_log.tell_on is 'The first instant to send it; a date may have several notices.';
 create unique index notice_log_once_idx on jobs.notice_log (expense_id, recipient_id, kind, about_on, tell_on)

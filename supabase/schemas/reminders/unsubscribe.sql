@@ -34,7 +34,8 @@ end
 $$;
 comment on function public.read_unsubscribing is
   'Returns the mails that a person can unsubscribe from: {"email_enabled","organizations":[{"id","name","mails"}]}, '
-  'optionally with the "bills":[{"id","name"}] with reminders that they own; null for an unknown person.';
+  'optionally with "bills":[{"id","name"}], those with reminders in organizations that they own; null for an unknown '
+  'person.';
 
 create or replace function public.unsubscribe(user_id uuid, scope text, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -60,7 +61,7 @@ begin
   end if;
 
   if bill.reminder_enabled then
-    -- A change like any other, which the assistant can undo.
+    -- An ordinary change, which the assistant can undo.
     perform set_config('app.at', at::text, true);
     insert into app.change_sets as s (organization_id, actor_id, tool, facts)
     values (bill.organization_id, user_id, 'unsubscribe', jsonb_build_object('name', bill.name))

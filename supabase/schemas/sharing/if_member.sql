@@ -1,4 +1,4 @@
--- A bill's payer and sharing apply while they are members; later payments don't count for them.
+-- A bill's payer and sharing apply only while these people are members.
 
 create or replace function app.if_member(user_id uuid, organization_id text) returns uuid
 language plpgsql stable set search_path = '' as $$
@@ -9,7 +9,7 @@ begin
   );
 end
 $$;
-comment on function app.if_member is 'The person, or null after their membership has ended.';
+comment on function app.if_member is 'Returns the person, or null after their membership has ended.';
 
 create or replace function app.share_among_members(sharing jsonb, organization_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -23,5 +23,5 @@ begin
 end
 $$;
 comment on function app.share_among_members is
-  'The shares of an amount among the remaining members, who bear the former members'' parts in proportion. Null once '
-  'only one is left.';
+  'Returns the shares of an amount among the remaining members, who bear the former members'' parts in proportion. '
+  'Null if only one member remains.';

@@ -14,8 +14,8 @@ begin
 end
 $$;
 comment on function app.is_sharing is
-  'Whether it has the form {how: equally, shares or amounts, parts: [{member_id, weight}]}; the weight of an amount '
-  'is its minor units.';
+  'Whether a value has the form {how: equally, shares or amounts, parts: [{member_id, weight}]}. The weight of an '
+  'amount is its minor units.';
 
 create or replace function app.share_amount(amount_minor bigint, paid_by uuid, sharing jsonb)
   returns table (member_id uuid, minor bigint)

@@ -73,7 +73,7 @@ end
 $$;
 comment on function app.parse_sharing is
   'Returns how an amount is shared, from {between?: members, shares?: weights, amounts?}: by default equally among '
-  'all members who can write; null when it is shared between nobody.';
+  'all members who can write; null for an empty list of members.';
 
 create or replace function app.parse_payer(context app.context, given text, field text) returns uuid
 language plpgsql stable set search_path = '' as $$
@@ -140,7 +140,7 @@ begin
 end
 $$;
 comment on function app.describe_sharing is
-  'How something is shared: {how, between: [{member?, weight}]}; a former member has no name.';
+  'Describes a split for answers: {how, between: [{member?, weight}]}; a former member has no name.';
 
 create or replace function app.describe_shares(payment_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -157,5 +157,4 @@ begin
 end
 $$;
 comment on function app.describe_shares is
-  'Returns each member''s part of a payment, as far as the person may know it: {paid_by?, shares: [{member?, '
-  'amount}]}.';
+  'Returns each member''s part of a payment that the person may see: {paid_by?, shares: [{member?, amount}]}.';

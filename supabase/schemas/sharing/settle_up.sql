@@ -26,7 +26,7 @@ begin
 end
 $$;
 comment on function app.sum_balances is
-  'Returns the debts between members, by currency, from the rows that the reader sees: net per pair, without zero.';
+  'Returns the debts between members, by currency, from the rows that the person sees: net per pair, without zero.';
 
 create or replace function app.list_balances() returns table (from_id uuid, to_id uuid, currency text, minor bigint)
 language plpgsql stable set search_path = '' as $$
@@ -58,7 +58,7 @@ revoke all on function app.balances_of from authenticated;
 create or replace function app.name_parties(ids uuid[]) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  -- Security definer: people see only members' profiles, but a debt keeps the name of a former member known.
+  -- security definer: people see only members' profiles, but a debt keeps showing the name of a former member.
   return (
     select coalesce(jsonb_object_agg(n.id, coalesce(
       n.email, case when n.nameless > 1 then 'former member ' || left(n.id::text, 4) end
@@ -79,8 +79,8 @@ begin
 end
 $$;
 comment on function app.name_parties is
-  'The addresses of people with shared costs in the current organization, by id. A deleted account has none: null, or '
-  '"former member 3f2a" when there are several.';
+  'The addresses of people with shared costs in the current organization, by id. A deleted account has no address: '
+  'null, or "former member 3f2a" when there are several.';
 
 create or replace function app.describe_balances() returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -157,7 +157,7 @@ begin
   if former = '{}' or said is null or said = 'me' or said = any (members) then
     return app.find_member(context, app.clean_text(wanted), field);
   end if;
-  -- The best match counts: the name as answers show it, then any former member, then a part of an address.
+  -- The best match wins: a name as shown in answers, then any former member, then a part of an address.
   select jsonb_agg(jsonb_build_object('id', n.id, 'name', n.name)) into found
   from (
     select n.id, n.name, rank() over (order by n.place) as place

@@ -42,7 +42,7 @@ comment on table app.settlements is
 create index settlements_organization_id_idx on app.settlements (organization_id, currency);
 create index settlements_currency_idx on app.settlements (currency);
 
--- security definer: a payment by any member derives the shares of all members.
+-- security definer: a payment by any member changes the shares of all members.
 create or replace function app.derive_shares() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
@@ -65,7 +65,7 @@ create trigger derive_shares after update of sharing, paid_by, amount_minor, cur
 
 alter table app.payment_shares enable row level security;
 alter table app.settlements enable row level security;
--- A balance reveals no payments. Only people who see everything see balances between others.
+-- A balance reveals no payments. Only people who see everything see balances between other members.
 create policy "Members can read what they bear or paid" on app.payment_shares
   for select to authenticated using (
     organization_id = (select identity.current_organization_id())
