@@ -17,7 +17,7 @@ import { holdToSchema } from "./answers.ts";
 import { databaseInMemory } from "./memory_database.ts";
 import { hasPlatform, newDatabase, newMigratedDatabase, withParts } from "./new_database.ts";
 
-export interface TestDatabase extends SqlDatabase {
+export interface TestDatabase extends SqlDatabase, AsyncDisposable {
   /** Calls `public.<name>(args)` like PostgREST: JSON in, one transaction, role `service_role`. */
   asService<Result>(name: string, args: Record<string, unknown>): Promise<Result>;
   /** Runs `work` in a transaction under a database role with these JWT claims. */
@@ -30,8 +30,15 @@ export interface TestDatabase extends SqlDatabase {
   reset(): Promise<void>;
 }
 
+/** The database of a test file, which closes after the file's last test. */
+export function sharedDatabase(): Promise<TestDatabase> {
+  const opened = openDatabase();
+  Deno.test.afterAll(async () => (await opened).close());
+  return opened;
+}
+
 /**
- * Opens in about half a second; share one among the tests of a file and `close` it at the end.
+ * Opens in about half a second: `await using database = await openDatabase()` closes it.
  * @param url of a server; without it the database is in memory.
  */
 export async function openDatabase(url = Deno.env.get("TEST_DATABASE_URL")): Promise<TestDatabase> {
@@ -49,16 +56,6 @@ const switchPlansOn = (database: SqlDatabase) => switchPlans(database, "on");
 
 /** Shared by all databases in memory. */
 let emptyInMemory: Promise<EmptyTable[]> | undefined;
-
-/** Opens a database for some work and always closes it. */
-export async function withDatabase(work: (database: TestDatabase) => Promise<void>): Promise<void> {
-  const database = await openDatabase();
-  try {
-    await work(database);
-  } finally {
-    await database.close();
-  }
-}
 
 /** A database, and the session or pool that the API roles use. */
 type Opened = SqlDatabase & { api?: SqlDatabase };
@@ -175,6 +172,7 @@ function withHelpers(database: Opened, toEmpty: EmptyTable[]): TestDatabase {
       // The cascade is safe, because only initially empty tables refer to these.
       if (row?.tables) await database.exec(`truncate ${row.tables} restart identity cascade`);
     },
+    [Symbol.asyncDispose]: database.close,
   };
 }
 

@@ -4,15 +4,14 @@
  * changes a row of the second. Each kind of call has a table, and a test fails when a new call is missing from it.
  */
 import { assert, assertEquals } from "@std/assert";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { asDatabase, createJob, mailService, withRates } from "../functions/cron-reminders/harness.ts";
 import { checkFunctions, difference } from "./functions.ts";
 import { checkPages } from "./pages.ts";
 import { dump, leaksIn, NOW, openTenants, WORD } from "./tenants.ts";
 import { checkTools } from "./tools.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 async function fresh() {
   await database.reset();

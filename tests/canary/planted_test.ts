@@ -3,7 +3,7 @@
  * For digests, row-level security is a second barrier, so nothing leaks until the owner's rights are removed as well.
  */
 import { assert, assertEquals } from "@std/assert";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { checkFunctions } from "./functions.ts";
 import { openTenants } from "./tenants.ts";
 
@@ -53,8 +53,7 @@ const PLANTED: Planted[] = [
   },
 ];
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 const tenants = await openTenants(database);
 
 /** Runs `work` without a filter, then restores it. */

@@ -5,13 +5,12 @@
 import { assert, assertEquals } from "@std/assert";
 import { TOOLS } from "../../functions/mcp/tools/mod.ts";
 import { type Books, confirmed } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { asDatabase, createJob, mailService, withRates } from "../functions/cron-reminders/harness.ts";
 import { AMOUNT, CATEGORY, openPrivateBooks, type PrivateBooks, privateLeaks } from "./private.ts";
 import { NOW, WORD } from "./tenants.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 async function fresh(): Promise<PrivateBooks> {
   await database.reset();

@@ -4,11 +4,10 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Session } from "../../local/database/sql.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { dump, leaksIn, NOW, openTenants, type Tenants } from "./tenants.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const GRACE_OVER = "2026-12-04T10:00:00Z";
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Session } from "../../local/database/sql.ts";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { sharedDatabase, type TestDatabase } from "../_support/database.ts";
 import { assertTap, rolledBack, runTap } from "../_support/tap.ts";
 import { accessTests, CALLERS, completenessTests, parseMatrix } from "./access_matrix.ts";
 
@@ -27,8 +27,7 @@ function withRows<Result>(
   });
 }
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 Deno.test("access matrix: has a cell for every caller", () => {
   const kept = ["manager", "member", "opened", "owner", "reading", "viewer"];

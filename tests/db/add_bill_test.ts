@@ -1,11 +1,10 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { type Books, type Json, openBooks, readChange } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 
 const TODAY = "2026-11-20"; // a Friday
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const count = async (books: Books) =>
   (await database.query<{ count: number }>("select count(*) as count from app.expenses where organization_id = $1", [

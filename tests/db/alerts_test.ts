@@ -1,9 +1,8 @@
 /** Alerts that operators read in the database: the last run of each stage, and events that need them. */
 import { assertEquals } from "@std/assert";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const record = (stage: string, status: string, day: number) =>
   database.asService("record_job_run", {

@@ -1,10 +1,9 @@
 /** Changes to bills can be undone, and their schedules continue. */
 import { assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { sharedDatabase, type TestDatabase } from "../_support/database.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const withBooks = (work: (books: Books, rent: Json, database: TestDatabase) => Promise<void>) => async () => {
   const books = await openBooks(database, { day: "2026-11-20" });

@@ -7,12 +7,11 @@ import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { effectOf } from "../../shared/billing/effects.ts";
 import { PLANS, resetBilling } from "../_support/billing.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 
 const STREAMS = Deno.env.get("TEST_DATABASE_URL") ? 1_000 : 150;
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 Deno.test.beforeEach(() => resetBilling(database));
 
 const START = Date.UTC(2026, 9, 1);

@@ -1,9 +1,8 @@
 /** A database with the payment provider's plans, emptied before each test, and the days of its events. */
 import { resetBilling } from "../_support/billing.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 
-export const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+export const database = await sharedDatabase();
 /** In the test file, because it concerns that file's tests. */
 export const resetEachTime = () => Deno.test.beforeEach(() => resetBilling(database));
 

@@ -9,15 +9,14 @@ import { postgresDatabase } from "../../local/database/postgres.ts";
 import type { SqlDatabase } from "../../local/database/sql.ts";
 import { effectOf } from "../../shared/billing/effects.ts";
 import { PLANS, type PlanState, resetBilling } from "../_support/billing.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 
 const SERVER = Deno.env.get("TEST_DATABASE_URL");
 const STREAMS = SERVER ? 5_000 : 300;
 /** Streams per round trip; each has its own organization. */
 const BATCH = 50;
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 Deno.test.beforeEach(() => resetBilling(database));
 
 interface Step {

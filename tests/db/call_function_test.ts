@@ -1,9 +1,8 @@
 /** How scheduled jobs call functions. */
 import { assert, assertEquals } from "@std/assert";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 Deno.test("a schedule calls its function with the current secret in a header, and waits as long as the function may run", async () => {
   await database.query("delete from vault.secrets where name in ('project_url', 'cron_secret')");

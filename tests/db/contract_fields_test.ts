@@ -7,14 +7,13 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { TOOLS } from "../../functions/mcp/tools/mod.ts";
 import type { Session } from "../../local/database/sql.ts";
 import { openBooks } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { fill, outcome, run, TODAY } from "./contract_fields/books.ts";
 import type { Case } from "./contract_fields/case.ts";
 import { casesOf } from "./contract_fields/cases.ts";
 import { fieldsOf, withField } from "./contract_fields/fields.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 const books = await openBooks(database, { day: TODAY });
 const ids = await fill(books, database);
 const cases = casesOf(ids);

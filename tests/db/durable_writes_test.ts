@@ -1,10 +1,9 @@
 /** A commit waits for the disk, except after a read call, which writes only its own count. */
 import { assertEquals } from "@std/assert";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { AT, createHousehold, RESOURCE, signIn } from "../pg/household.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 Deno.test("a tool's write is on disk before the answer; only read counts commit asynchronously", async () => {
   const tokenHash = await signIn(database, await createHousehold(database));

@@ -3,10 +3,9 @@ import { assert, assertEquals } from "@std/assert";
 import { CAPTURED_COLUMNS, SUMMED_UP_FIELDS } from "../../shared/words/fields.ts";
 import { fieldNames } from "../../shared/words/en/fields.ts";
 import { openBooks, readChange } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 const open = () => openBooks(database, { day: "2026-10-06" });
 
 /** Columns that no update changes. */

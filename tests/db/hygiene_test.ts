@@ -1,14 +1,13 @@
 /** Test of the test: each rule of hygiene.sql fails and names the culprit once a violation is planted. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { rolledBack, runTap } from "../_support/tap.ts";
 
 const source = await Deno.readTextFile(new URL("hygiene.sql", import.meta.url));
 const [preamble = "", ...sections] = source.split(/\n(?=-- (?:Row-level security|Functions|Grants|Shape)\n)/);
 const rules = sections.flatMap((section) => section.split("\n\n").filter((block) => /^select is/m.test(block)));
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 Deno.test("hygiene.sql has all its rules", () => assert(rules.length > 20, `only ${rules.length} rules were found`));
 

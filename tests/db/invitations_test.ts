@@ -1,12 +1,11 @@
 /** Invitations: the right to send them, and acceptance once, in time, only by the invited person. */
 import { assert, assertEquals } from "@std/assert";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { hashToken } from "../../shared/oauth/tokens.ts";
 import { openBooks } from "../_support/books.ts";
 import { addressOf, AT, household, later, membersOf } from "./household.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 const { invite, read, accept, about, roles, events, invitationId } = membersOf(database);
 
 Deno.test("invite_member() lets the owner invite to every role and managers to lower ones", async () => {

@@ -5,11 +5,10 @@
 import { assertEquals } from "@std/assert";
 import { addressOf, AT, type Household, household, later, membersOf } from "./household.ts";
 import { type Json, openBooks } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { hashToken } from "../../shared/oauth/tokens.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 const { invite, read, accept, about, handover, handoverId, invitationId, roles } = membersOf(database);
 
 const ask = async (name: string, args: Record<string, unknown>): Promise<string> =>

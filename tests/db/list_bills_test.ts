@@ -1,11 +1,10 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 
 const TODAY = "2026-11-20";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const withBooks = (work: (books: Books) => Promise<void>) => async () =>
   await work(await openBooks(database, { day: TODAY }));

@@ -1,11 +1,10 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { addRate, type Books, type Json, openBooks, readChange, settleDay } from "../_support/books.ts";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { sharedDatabase, type TestDatabase } from "../_support/database.ts";
 
 const TODAY = "2026-11-20";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const codes = (result: Json): string[] => result.warnings.map(({ code }: Json) => code);
 const paymentsOf = (database: TestDatabase, id: string) =>

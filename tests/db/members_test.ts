@@ -2,11 +2,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { proposes, setRules } from "../_support/approvals.ts";
 import { addMember, type Json, openBooks } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { addressOf, AT, type Household, household, later, membersOf } from "./household.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 const { invite, accept, about, handover, handoverId, roles, events } = membersOf(database);
 
 Deno.test("change_member_role() lets the owner change every role and managers those of members and viewers", async () => {

@@ -36,15 +36,11 @@ const amount = currency.chain((code) =>
 );
 
 async function withDatabase(work: (database: TestDatabase) => Promise<void>): Promise<void> {
-  const database = await openDatabase();
-  try {
-    for (const [code, rate] of Object.entries(RATES)) {
-      if (code !== "EUR") await addRate(database, code, TODAY, decimal(rate, 4));
-    }
-    await work(database);
-  } finally {
-    await database.close();
+  await using database = await openDatabase();
+  for (const [code, rate] of Object.entries(RATES)) {
+    if (code !== "EUR") await addRate(database, code, TODAY, decimal(rate, 4));
   }
+  await work(database);
 }
 
 Deno.test("amounts round-trip in every exponent", () =>

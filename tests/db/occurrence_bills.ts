@@ -6,12 +6,8 @@ export const TODAY = "2026-11-20";
 
 export function test(name: string, work: (database: TestDatabase, books: Books) => Promise<void>): void {
   Deno.test(name, async () => {
-    const database = await openDatabase();
-    try {
-      await work(database, await openBooks(database, { day: TODAY }));
-    } finally {
-      await database.close();
-    }
+    await using database = await openDatabase();
+    await work(database, await openBooks(database, { day: TODAY }));
   });
 }
 

@@ -1,12 +1,11 @@
 /** Every pgTAP file in this folder, on PGlite or on the server that `TEST_DATABASE_URL` names. */
 import { assertEquals } from "@std/assert";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { assertTap, rolledBack, runTap, splitStatements } from "../_support/tap.ts";
 
 const FOLDER = new URL("./", import.meta.url);
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const names = (await Array.fromAsync(Deno.readDir(FOLDER), ({ name }) => name)).filter((name) => name.endsWith(".sql"));
 for (const name of names.toSorted()) {

@@ -5,10 +5,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { type Envelope, openCredential, sealCredential } from "../../shared/credentials/envelope.ts";
 import { type Books, openBooks } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const KEYS = [btoa("k".repeat(32))];
 const AT = "2026-11-20T10:00:00Z";

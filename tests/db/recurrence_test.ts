@@ -1,13 +1,12 @@
 /** Schedule arithmetic: random rules, examples, and descriptions. */
 import { assertEquals } from "@std/assert";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { en } from "../../shared/words/en/mod.ts";
 import type { Schedule as ScheduleFacts } from "../../shared/words/en/schedule.ts";
 import type { Schedule } from "./schedule_oracle.ts";
 import { checkSchedules } from "./schedule_property.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 Deno.test("schedules match a walk through the calendar", () => checkSchedules(database, 2_000));
 

@@ -1,11 +1,10 @@
 /** The database's part of a reminder run, and test books for it. */
 import type { DigestBudget, DigestNotice } from "../../shared/reminders/content.ts";
 import { type Books, openBooks } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { rollAll } from "../_support/roll_bills.ts";
 
-export const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+export const database = await sharedDatabase();
 
 export interface Digest {
   id: string;

@@ -2,10 +2,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { RETENTION } from "../../shared/retention.ts";
 import { openBooks } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const AT = "2026-11-20T03:17:00Z";
 const U = "md5('u')::uuid";

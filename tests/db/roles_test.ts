@@ -229,13 +229,9 @@ Deno.test("docs/roles.md matches the database", async () => {
     const right = /^`(\w+:\w+)`/.exec(what!)?.[1];
     return right ? cells.flatMap((cell, index) => cell === "yes" ? `${roles[index]} ${right}` : []) : [];
   });
-  const database = await openDatabase();
-  try {
-    const kept = await database.query<{ said: string }>(
-      `select role || ' ' || "right" as said from identity.role_rights`,
-    );
-    assertEquals(said.toSorted(), kept.map(({ said }) => said).toSorted());
-  } finally {
-    await database.close();
-  }
+  await using database = await openDatabase();
+  const kept = await database.query<{ said: string }>(
+    `select role || ' ' || "right" as said from identity.role_rights`,
+  );
+  assertEquals(said.toSorted(), kept.map(({ said }) => said).toSorted());
 });

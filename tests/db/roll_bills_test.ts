@@ -4,11 +4,10 @@ import fc from "fast-check";
 import type { RollingPage } from "../../shared/db/reminders_store.ts";
 import { daysAfter } from "../../shared/iso_day.ts";
 import { type Books, openBooks } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { rollAll } from "../_support/roll_bills.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 /** Everything a roll may change in an organization's bills, by name. */
 const stateOf = (books: Books) =>

@@ -6,7 +6,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { buildLargeOrganization, LARGE, readWithin } from "../../bench/large_organization_reads.ts";
 import type { Session } from "../../local/database/sql.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 
 /** Rows of all our tables, by scans and by indexes, once plans are stable. */
 const LIMITS: [tool: string, args: Record<string, unknown>, rows: number][] = [
@@ -31,8 +31,7 @@ async function rowsRead(session: Session): Promise<number> {
 
 const isServer = Boolean(Deno.env.get("TEST_DATABASE_URL"));
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 Deno.test.beforeAll(async () => {
   if (!isServer) await buildLargeOrganization(database, { payments: 2000, bills: 50, months: 24 });

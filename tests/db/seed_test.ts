@@ -1,7 +1,7 @@
 /** The demo data loads on any day of the year and matches the README and the demo. */
 import { assert, assertEquals } from "@std/assert";
 import type { Session } from "../../local/database/sql.ts";
-import { openDatabase, withDatabase } from "../_support/database.ts";
+import { openDatabase, sharedDatabase } from "../_support/database.ts";
 import { rolledBack } from "../_support/tap.ts";
 
 const seed = await Deno.readTextFile(new URL("../../supabase/seed.sql", import.meta.url));
@@ -20,8 +20,7 @@ async function listBills(session: Session, email: string, organization: string, 
   return row!.result as any;
 }
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 Deno.test("the seed reads the clock", () => assert(seed.includes(NOW)));
 
@@ -45,60 +44,59 @@ for (const day of ["2026-11-20", "2027-01-31", "2027-03-01", "2028-02-29", "2026
 }
 
 Deno.test("the seed is deterministic, isolates people and leaves nothing behind", async () => {
-  await withDatabase(async (database) => {
-    const dump = (session: Session) =>
-      session.query(
-        `select (select jsonb_agg(to_jsonb(e) - array['category_id', 'recorded_seq', 'updated_at'] order by id) from app.expenses as e) as expenses,
-           (select jsonb_agg(jsonb_build_array(expense_id, amount_minor, paid_on, base_minor) order by expense_id, paid_on) from app.payments) as payments`,
-      );
-    const load = () =>
-      rolledBack(database, async (session) => {
-        await session.exec(seedOn("2026-11-20"));
-        return await dump(session);
-      });
-    assertEquals(await load(), await load());
-
-    await database.exec(seed);
-    const [before] = await database.query("select count(*) as count, max(recorded_seq) as newest from app.payments");
-    await database.exec(seed);
-    assertEquals(await database.query("select count(*) as count, max(recorded_seq) as newest from app.payments"), [
-      before!,
-    ]);
-
-    assertEquals(
-      await database.query(
-        `select u.email, i.provider, u.email_confirmed_at is not null as confirmed, p.country, m.organization_id, m.role, o.plan, o.trial_ends_at
-         from auth.users as u join auth.identities as i on i.user_id = u.id join identity.profiles as p on p.user_id = u.id
-         join identity.memberships as m on m.user_id = u.id join identity.organizations as o on o.id = m.organization_id order by u.email`,
-      ),
-      [
-        { email: "demo@example.com", country: "DE", organization_id: HOUSEHOLD, role: "owner", plan: "team" },
-        { email: "member@example.com", country: "ES", organization_id: HOUSEHOLD, role: "member", plan: "team" },
-        { email: "other@example.com", country: "IN", organization_id: "org_demo00000002", role: "owner", plan: "pro" },
-      ].map((person) => ({ ...person, provider: "email", confirmed: true, trial_ends_at: null })),
+  await using database = await openDatabase();
+  const dump = (session: Session) =>
+    session.query(
+      `select (select jsonb_agg(to_jsonb(e) - array['category_id', 'recorded_seq', 'updated_at'] order by id) from app.expenses as e) as expenses,
+         (select jsonb_agg(jsonb_build_array(expense_id, amount_minor, paid_on, base_minor) order by expense_id, paid_on) from app.payments) as payments`,
     );
-    assertEquals(await database.query("select provider_plan_id, plan from billing.billing_plans order by 1"), [
-      { provider_plan_id: "plan_demo_pro", plan: "pro" },
-      { provider_plan_id: "plan_demo_team", plan: "team" },
-    ]);
-    const [counts] = await database.query<Record<string, number>>(
-      `select (select count(*) from app.expenses where kind = 'one_off' and organization_id = $1) as expenses,
-         (select count(distinct currency) from app.payments where organization_id = $1) as currencies,
-         (select count(*) from app.payments where direction = 'refund') as refunds,
-         (select count(*) from app.payments where base_minor is null) as unconverted,
-         (select count(*) from app.change_sets) as changes,
-         (select count(*) from app.payments where not is_final) as provisional,
-         (select count(*) from app.fx_rates) + (select count(*) from app.fx_days) as rates,
-         (select count(*) from (
-           select from app.payments where expense_id = 'bill_demo00000001' group by date_trunc('month', paid_on) having count(*) > 1
-         ) as m) as months_with_two_rents,
-         (select count(*) from app.payments where expense_id = 'bill_demo00000001') as rents`,
-      [HOUSEHOLD],
-    );
-    assert(counts!.expenses! > 500 && counts!.currencies! >= 7 && counts!.refunds! > 2, JSON.stringify(counts));
-    const { unconverted, changes, provisional, rates, months_with_two_rents } = counts!;
-    // The demo's invented rates don't serve other books.
-    assertEquals([unconverted, changes, provisional, rates, months_with_two_rents], [0, 0, 0, 0, 0]);
-    assert(counts!.rents! > 12);
-  });
+  const load = () =>
+    rolledBack(database, async (session) => {
+      await session.exec(seedOn("2026-11-20"));
+      return await dump(session);
+    });
+  assertEquals(await load(), await load());
+
+  await database.exec(seed);
+  const [before] = await database.query("select count(*) as count, max(recorded_seq) as newest from app.payments");
+  await database.exec(seed);
+  assertEquals(await database.query("select count(*) as count, max(recorded_seq) as newest from app.payments"), [
+    before!,
+  ]);
+
+  assertEquals(
+    await database.query(
+      `select u.email, i.provider, u.email_confirmed_at is not null as confirmed, p.country, m.organization_id, m.role, o.plan, o.trial_ends_at
+       from auth.users as u join auth.identities as i on i.user_id = u.id join identity.profiles as p on p.user_id = u.id
+       join identity.memberships as m on m.user_id = u.id join identity.organizations as o on o.id = m.organization_id order by u.email`,
+    ),
+    [
+      { email: "demo@example.com", country: "DE", organization_id: HOUSEHOLD, role: "owner", plan: "team" },
+      { email: "member@example.com", country: "ES", organization_id: HOUSEHOLD, role: "member", plan: "team" },
+      { email: "other@example.com", country: "IN", organization_id: "org_demo00000002", role: "owner", plan: "pro" },
+    ].map((person) => ({ ...person, provider: "email", confirmed: true, trial_ends_at: null })),
+  );
+  assertEquals(await database.query("select provider_plan_id, plan from billing.billing_plans order by 1"), [
+    { provider_plan_id: "plan_demo_pro", plan: "pro" },
+    { provider_plan_id: "plan_demo_team", plan: "team" },
+  ]);
+  const [counts] = await database.query<Record<string, number>>(
+    `select (select count(*) from app.expenses where kind = 'one_off' and organization_id = $1) as expenses,
+       (select count(distinct currency) from app.payments where organization_id = $1) as currencies,
+       (select count(*) from app.payments where direction = 'refund') as refunds,
+       (select count(*) from app.payments where base_minor is null) as unconverted,
+       (select count(*) from app.change_sets) as changes,
+       (select count(*) from app.payments where not is_final) as provisional,
+       (select count(*) from app.fx_rates) + (select count(*) from app.fx_days) as rates,
+       (select count(*) from (
+         select from app.payments where expense_id = 'bill_demo00000001' group by date_trunc('month', paid_on) having count(*) > 1
+       ) as m) as months_with_two_rents,
+       (select count(*) from app.payments where expense_id = 'bill_demo00000001') as rents`,
+    [HOUSEHOLD],
+  );
+  assert(counts!.expenses! > 500 && counts!.currencies! >= 7 && counts!.refunds! > 2, JSON.stringify(counts));
+  const { unconverted, changes, provisional, rates, months_with_two_rents } = counts!;
+  // The demo's invented rates don't serve other books.
+  assertEquals([unconverted, changes, provisional, rates, months_with_two_rents], [0, 0, 0, 0, 0]);
+  assert(counts!.rents! > 12);
 });

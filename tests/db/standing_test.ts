@@ -1,10 +1,9 @@
 /** A person's rights are looked up once per tool call (identity.note_standing), and apply to no other claims. */
 import { assertEquals } from "@std/assert";
 import { addMember, addPerson, openBooks } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const STANDING = `select identity.current_organization_id() as organization, identity.may('books:write') as writes,
   identity.sees_everything() as everything, identity.sees_own_only() as own,

@@ -47,85 +47,81 @@ interface Row {
 }
 
 Deno.test("statements and people in any order", async () => {
-  const database = await openDatabase();
-  try {
-    let link = { id: "", expense_id: "" };
-    const rows = () =>
-      database.query<Row & Record<string, unknown>>(
-        `select id, scheduled_on::text, status, expected_minor::int as expected, paid_minor::int as paid, amount_source as source
-         from app.expense_occurrences where expense_id = $1 order by scheduled_on`,
-        [link.expense_id],
-      );
-    const statements = () =>
-      database.query("select * from app.provider_statements where link_id = $1 order by id", [link.id]);
-
-    /** Through the job's function or the tool's, under its own lease. */
-    const say = async (books: Books, { byJob, month, amount, currency }: Extract<Action, { what: "said" }>) => {
-      const token = crypto.randomUUID();
-      await database.query("update app.provider_links set lease_token = $2 where id = $1", [link.id, token]);
-      const answer = { outcome: "statement", amount, currency };
-      const told = { link_id: link.id, lease_token: token, period: PERIODS[month] };
-      if (byJob) {
-        const kept = await database.asService<Json>("keep_provider_answer", {
-          ...told,
-          answer,
-          at: "2026-10-05T12:00:00Z",
-        });
-        assertEquals(kept.outcome, "kept");
-        return kept.status;
-      }
-      return (await books.ok("store_bill_amounts", { bills: [], results: [{ ...told, answer }] })).bills[0].status;
-    };
-
-    await fc.assert(
-      fc.asyncProperty(fc.array(action, { minLength: 4, maxLength: 20 }), async (actions) => {
-        const books = await openBooks(database, { day: "2026-08-01" });
-        const { bill } = await books.ok("add_bill", { name: "Power", amount_mode: "variable", first_due: DATES[0] });
-        const [made] = await database.query<{ id: string; expense_id: string }>(
-          `insert into app.provider_links (organization_id, expense_id, provider_key, account_label, status)
-           values ($1, $2, 'power', '…01', 'active') returning id, expense_id`,
-          [books.organizationId, bill.id],
-        );
-        link = made!;
-        books.goTo("2026-10-05");
-        // From here on, every date has a row.
-        await books.ok("update_bill", { bill_id: bill.id, set: { note: "Meter" } });
-        for (const one of actions) {
-          const due_on = DATES["month" in one ? one.month : 0];
-          const change = { bill_id: bill.id, occurrence: { due_on, action: "skip" } };
-          if (one.what === "paid") {
-            await books.call("mark_bill_paid", { bill_id: bill.id, due_on, ...(one.amount && { amount: one.amount }) });
-          } else if (one.what === "undo") await books.call("undo_change");
-          else if (one.what === "set") {
-            await books.call("update_bill", {
-              ...change,
-              occurrence: { due_on, action: "set_amount", amount: one.amount },
-            });
-          } else if (one.what !== "said") {
-            await books.call("update_bill", { ...change, occurrence: { due_on, action: one.what } });
-          } else {
-            const before = await rows();
-            const status = await say(books, one);
-            const after = await rows();
-            checkChange(before, after, { said: one, status });
-            const kept = [after, await statements()];
-            await say(books, { ...one, byJob: true });
-            assertEquals([await rows(), await statements()], kept, "a second run of the job");
-          }
-          const [{ most }] = await database.query<{ most: number }>(
-            `select coalesce(max(n), 0)::int as most from (
-               select count(*) as n from app.provider_statements where link_id = $1 and status <> 'superseded' group by period
-             ) as s`,
-            [link.id],
-          ) as [{ most: number }];
-          assert(most <= 1, "one statement per month counts");
-        }
-      }),
-      { numRuns: RUNS },
+  await using database = await openDatabase();
+  let link = { id: "", expense_id: "" };
+  const rows = () =>
+    database.query<Row & Record<string, unknown>>(
+      `select id, scheduled_on::text, status, expected_minor::int as expected, paid_minor::int as paid, amount_source as source
+       from app.expense_occurrences where expense_id = $1 order by scheduled_on`,
+      [link.expense_id],
     );
-  } finally {
-    await database.close();
-  }
+  const statements = () =>
+    database.query("select * from app.provider_statements where link_id = $1 order by id", [link.id]);
+
+  /** Through the job's function or the tool's, under its own lease. */
+  const say = async (books: Books, { byJob, month, amount, currency }: Extract<Action, { what: "said" }>) => {
+    const token = crypto.randomUUID();
+    await database.query("update app.provider_links set lease_token = $2 where id = $1", [link.id, token]);
+    const answer = { outcome: "statement", amount, currency };
+    const told = { link_id: link.id, lease_token: token, period: PERIODS[month] };
+    if (byJob) {
+      const kept = await database.asService<Json>("keep_provider_answer", {
+        ...told,
+        answer,
+        at: "2026-10-05T12:00:00Z",
+      });
+      assertEquals(kept.outcome, "kept");
+      return kept.status;
+    }
+    return (await books.ok("store_bill_amounts", { bills: [], results: [{ ...told, answer }] })).bills[0].status;
+  };
+
+  await fc.assert(
+    fc.asyncProperty(fc.array(action, { minLength: 4, maxLength: 20 }), async (actions) => {
+      const books = await openBooks(database, { day: "2026-08-01" });
+      const { bill } = await books.ok("add_bill", { name: "Power", amount_mode: "variable", first_due: DATES[0] });
+      const [made] = await database.query<{ id: string; expense_id: string }>(
+        `insert into app.provider_links (organization_id, expense_id, provider_key, account_label, status)
+         values ($1, $2, 'power', '…01', 'active') returning id, expense_id`,
+        [books.organizationId, bill.id],
+      );
+      link = made!;
+      books.goTo("2026-10-05");
+      // From here on, every date has a row.
+      await books.ok("update_bill", { bill_id: bill.id, set: { note: "Meter" } });
+      for (const one of actions) {
+        const due_on = DATES["month" in one ? one.month : 0];
+        const change = { bill_id: bill.id, occurrence: { due_on, action: "skip" } };
+        if (one.what === "paid") {
+          await books.call("mark_bill_paid", { bill_id: bill.id, due_on, ...(one.amount && { amount: one.amount }) });
+        } else if (one.what === "undo") await books.call("undo_change");
+        else if (one.what === "set") {
+          await books.call("update_bill", {
+            ...change,
+            occurrence: { due_on, action: "set_amount", amount: one.amount },
+          });
+        } else if (one.what !== "said") {
+          await books.call("update_bill", { ...change, occurrence: { due_on, action: one.what } });
+        } else {
+          const before = await rows();
+          const status = await say(books, one);
+          const after = await rows();
+          checkChange(before, after, { said: one, status });
+          const kept = [after, await statements()];
+          await say(books, { ...one, byJob: true });
+          assertEquals([await rows(), await statements()], kept, "a second run of the job");
+        }
+        const [{ most }] = await database.query<{ most: number }>(
+          `select coalesce(max(n), 0)::int as most from (
+             select count(*) as n from app.provider_statements where link_id = $1 and status <> 'superseded' group by period
+           ) as s`,
+          [link.id],
+        ) as [{ most: number }];
+        assert(most <= 1, "one statement per month counts");
+      }
+    }),
+    { numRuns: RUNS },
+  );
 });
 
 function checkChange(

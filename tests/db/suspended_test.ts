@@ -4,13 +4,12 @@
  */
 import { assertEquals } from "@std/assert";
 import { openBooks } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { addDueBills } from "../functions/cron-reminders/due_bills.ts";
 import { addLinkedBills, linkId } from "../functions/cron-provider-sync/linked_bills.ts";
 import { asDatabase, createJob, mailService, withRates } from "../functions/cron-reminders/harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const START = Date.parse("2026-11-20T08:00:00Z");
 const owner = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;

@@ -5,7 +5,7 @@
 import { assertEquals } from "@std/assert";
 import { TOOLS } from "../../functions/mcp/tools/mod.ts";
 import type { Session } from "../../local/database/sql.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { rolledBack } from "../_support/tap.ts";
 
 /** Tools that the connector calls internally; clients cannot. */
@@ -47,8 +47,7 @@ const PLANTED: Record<string, string> = {
   "a tool that reads is declared as one that writes": "alter function app.review_bills volatile",
 };
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 Deno.test("one registry of tools: the contracts and the database's functions agree", () => rolledBack(database, judge));
 for (const [what, change] of Object.entries(PLANTED)) {

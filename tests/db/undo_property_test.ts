@@ -33,34 +33,30 @@ Deno.test("the generator covers every write tool", () => {
 });
 
 Deno.test(`${sequences} × ${writes} random writes and undos leave the balances that the model predicts`, async () => {
-  const database = await openDatabase();
-  try {
-    const seeds = fc.sample(fc.infiniteStream(fc.nat(1_000_000)), { numRuns: sequences, seed: 20261120 });
-    for (const stream of seeds) {
-      const books = await openBooks(database, { day: "2026-11-20" });
-      const run: Run = { database, books, model: new BooksModel(), undone: 0, redone: 0 };
-      for (let step = 0; step < writes; step++) {
-        const next = () => stream.next().value as number;
-        const name = WEIGHTED[next() % WEIGHTED.length]!;
-        await STEPS[name]!(run, (items) => items[next() % Math.max(1, items.length)], next());
-        assertEquals(await balances(database, run.books), run.model.balances(), `after step ${step}, ${name}`);
-      }
-      const [{ wrong }] = await database.query<{ wrong: number }>(
-        `select count(*)::int as wrong from app.expense_occurrences as o where organization_id = $1 and expense_id not in (select id from app.expenses where deleted_at is not null) and (
-           paid_minor <> (select coalesce(sum(case p.direction when 'out' then p.amount_minor else -p.amount_minor end), 0)
-             from app.payments as p where p.occurrence_id = o.id and p.deleted_at is null)
-           or status = 'open' and paid_minor >= expected_minor or status = 'paid' and paid_minor < expected_minor)`,
-        [run.books.organizationId],
-      ) as [{ wrong: number }];
-      assertEquals(
-        wrong,
-        0,
-        "dates whose sums are wrong, or that are open though all was paid, or closed though it was not",
-      );
-      assert(run.undone > writes / 15, `only ${run.undone} undos worked`);
-      assert(run.redone > writes / 100, `only ${run.redone} undos of undos worked`);
+  await using database = await openDatabase();
+  const seeds = fc.sample(fc.infiniteStream(fc.nat(1_000_000)), { numRuns: sequences, seed: 20261120 });
+  for (const stream of seeds) {
+    const books = await openBooks(database, { day: "2026-11-20" });
+    const run: Run = { database, books, model: new BooksModel(), undone: 0, redone: 0 };
+    for (let step = 0; step < writes; step++) {
+      const next = () => stream.next().value as number;
+      const name = WEIGHTED[next() % WEIGHTED.length]!;
+      await STEPS[name]!(run, (items) => items[next() % Math.max(1, items.length)], next());
+      assertEquals(await balances(database, run.books), run.model.balances(), `after step ${step}, ${name}`);
     }
-  } finally {
-    await database.close();
+    const [{ wrong }] = await database.query<{ wrong: number }>(
+      `select count(*)::int as wrong from app.expense_occurrences as o where organization_id = $1 and expense_id not in (select id from app.expenses where deleted_at is not null) and (
+         paid_minor <> (select coalesce(sum(case p.direction when 'out' then p.amount_minor else -p.amount_minor end), 0)
+           from app.payments as p where p.occurrence_id = o.id and p.deleted_at is null)
+         or status = 'open' and paid_minor >= expected_minor or status = 'paid' and paid_minor < expected_minor)`,
+      [run.books.organizationId],
+    ) as [{ wrong: number }];
+    assertEquals(
+      wrong,
+      0,
+      "dates whose sums are wrong, or that are open though all was paid, or closed though it was not",
+    );
+    assert(run.undone > writes / 15, `only ${run.undone} undos worked`);
+    assert(run.redone > writes / 100, `only ${run.redone} undos of undos worked`);
   }
 });

@@ -1,10 +1,9 @@
 /** The vault is filled and compared without revealing a value, and the schedule reports its runs. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createHash } from "node:crypto";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const SITE = "https://project.example";
 const SECRET = "the-secret-of-the-scheduler-in-this-test";

@@ -1,10 +1,9 @@
 /** A version counts changes to a row (app.bump_version), except for equal or derived values. */
 import { assertEquals } from "@std/assert";
 import { openBooks } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 /** The versions of a one-off expense and its payment after a statement. */
 const versionAfter = (table: "expenses" | "payments", set: string) =>

@@ -1,13 +1,11 @@
 /** Automatic charges become spending without a report, whether their amount is fixed or not. */
 import { assertEquals, assertMatch } from "@std/assert";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { asDatabase } from "../functions/cron-reminders/harness.ts";
 import { addLink, createSync, fakeProvider, registryOf } from "../functions/cron-provider-sync/harness.ts";
 import { type Json, newMember } from "./connector_harness.ts";
 
-let database: TestDatabase;
-Deno.test.beforeAll(async () => void (database = await openDatabase()));
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 Deno.test("a year of automatic bills leaves nothing overdue and no zero total", async () => {
   let day = "2026-10-06";

@@ -3,13 +3,11 @@
  * through an AI client with its retries and mistakes.
  */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { joinMember, type Json, type Member, newMember } from "./connector_harness.ts";
 
-let database: TestDatabase;
+const database = await sharedDatabase();
 let companies = 0;
-Deno.test.beforeAll(async () => void (database = await openDatabase()));
-Deno.test.afterAll(() => database.close());
 
 /** A freelancer and a bookkeeper in one organization, on 6 October 2026. */
 async function company() {

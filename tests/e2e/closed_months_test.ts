@@ -1,13 +1,11 @@
 /** A bookkeeper closes September; its payments stay unchanged for everybody until it is reopened. */
 import { assertEquals, assertMatch } from "@std/assert";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { rollAll } from "../_support/roll_bills.ts";
 import { fails, joinMember, type Json, type Member, newMember, ok } from "./connector_harness.ts";
 
-let database: TestDatabase;
+const database = await sharedDatabase();
 let companies = 0;
-Deno.test.beforeAll(async () => void (database = await openDatabase()));
-Deno.test.afterAll(() => database.close());
 
 /** A company with an employee, and a clock. It is 20 September 2026. */
 async function company() {

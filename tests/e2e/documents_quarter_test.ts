@@ -139,56 +139,52 @@ const statement = (month: number): Event => ({
 });
 
 Deno.test("a quarter's documents, bills, purchases and statements agree to the cent with at most three questions", async () => {
-  const database = await openDatabase();
-  try {
-    const books = await openBooks(database, { day: START });
-    for (const { name, payee, mode, months, day, cents } of BILLS) {
-      await books.ok("add_bill", {
-        name,
-        payee,
-        amount_mode: mode,
-        ...(mode !== "variable" && { amount: eur(mode === "fixed" ? cents[0]! : Math.round(cents[0]! * 0.9)) }),
-        frequency: months.length === 3 ? "monthly" : "yearly",
-        first_due: dayOf(months[0]!, day),
-      });
-    }
-    const quarter = new Quarter(books, database);
-    const events = [...BILLS.map(ofBill), ...PURCHASES.flatMap(ofPurchase), ...[7, 8, 9].map(statement)]
-      .toSorted((one, other) => one.day === other.day ? one.order - other.order : one.day < other.day ? -1 : 1);
-    for (const { day, run } of events) {
-      books.goTo(day);
-      await run(quarter);
-    }
-
-    assertEquals(quarter.sent.length, 40);
-    assert(quarter.asked.length <= MOST_ASKED, quarter.asked.join("\n"));
-    const rows = [7, 8, 9].flatMap(banked);
-    const agreed = await books.ok("reconcile", { account: "Giro", from: START, to: "2026-09-30" });
-    assertEquals([agreed.bank_only, agreed.books_only], [[], []]);
-    const total = eur(rows.reduce((sum, { cents }) => sum + cents, 0));
-    assertEquals(agreed.totals, { bank: { EUR: total }, books: { EUR: total }, difference: { EUR: "0.00" } });
-
-    // Each bank line has one payment of its amount, and forty documents are stored.
-    const page = { from: START, to: "2026-09-30", limit: 100 };
-    const { data: { rows: paid }, total_count } = await books.call("list_expenses", page);
-    assertEquals(total_count, rows.length);
-    assertEquals(
-      paid.map(({ amount }: Json) => amount).toSorted(),
-      rows.map(({ cents }) => eur(cents)).toSorted(),
-    );
-    const documented = await books.call("list_expenses", { ...page, has_document: true });
-    assertEquals(documented.total_count, 40);
-    assertEquals(
-      documented.data.rows.map(({ amount }: Json) => amount).toSorted(),
-      quarter.sent.map(({ said: { cents } }) => eur(cents)).toSorted(),
-    );
-    assertEquals(agreed.without_document_count, rows.length - 40);
-    assertEquals((await books.ok("list_documents", { is_filed: false })).count, 0);
-    // A purchase that paid a date leaves no open date.
-    const { bills } = await books.ok("list_bills", { status: "all", limit: 50 });
-    const open = bills.flatMap(({ overdue }: Json) => overdue.map(({ due_on }: Json) => due_on));
-    assertEquals(open.filter((day: string) => day < "2026-10-01"), []);
-  } finally {
-    await database.close();
+  await using database = await openDatabase();
+  const books = await openBooks(database, { day: START });
+  for (const { name, payee, mode, months, day, cents } of BILLS) {
+    await books.ok("add_bill", {
+      name,
+      payee,
+      amount_mode: mode,
+      ...(mode !== "variable" && { amount: eur(mode === "fixed" ? cents[0]! : Math.round(cents[0]! * 0.9)) }),
+      frequency: months.length === 3 ? "monthly" : "yearly",
+      first_due: dayOf(months[0]!, day),
+    });
   }
+  const quarter = new Quarter(books, database);
+  const events = [...BILLS.map(ofBill), ...PURCHASES.flatMap(ofPurchase), ...[7, 8, 9].map(statement)]
+    .toSorted((one, other) => one.day === other.day ? one.order - other.order : one.day < other.day ? -1 : 1);
+  for (const { day, run } of events) {
+    books.goTo(day);
+    await run(quarter);
+  }
+
+  assertEquals(quarter.sent.length, 40);
+  assert(quarter.asked.length <= MOST_ASKED, quarter.asked.join("\n"));
+  const rows = [7, 8, 9].flatMap(banked);
+  const agreed = await books.ok("reconcile", { account: "Giro", from: START, to: "2026-09-30" });
+  assertEquals([agreed.bank_only, agreed.books_only], [[], []]);
+  const total = eur(rows.reduce((sum, { cents }) => sum + cents, 0));
+  assertEquals(agreed.totals, { bank: { EUR: total }, books: { EUR: total }, difference: { EUR: "0.00" } });
+
+  // Each bank line has one payment of its amount, and forty documents are stored.
+  const page = { from: START, to: "2026-09-30", limit: 100 };
+  const { data: { rows: paid }, total_count } = await books.call("list_expenses", page);
+  assertEquals(total_count, rows.length);
+  assertEquals(
+    paid.map(({ amount }: Json) => amount).toSorted(),
+    rows.map(({ cents }) => eur(cents)).toSorted(),
+  );
+  const documented = await books.call("list_expenses", { ...page, has_document: true });
+  assertEquals(documented.total_count, 40);
+  assertEquals(
+    documented.data.rows.map(({ amount }: Json) => amount).toSorted(),
+    quarter.sent.map(({ said: { cents } }) => eur(cents)).toSorted(),
+  );
+  assertEquals(agreed.without_document_count, rows.length - 40);
+  assertEquals((await books.ok("list_documents", { is_filed: false })).count, 0);
+  // A purchase that paid a date leaves no open date.
+  const { bills } = await books.ok("list_bills", { status: "all", limit: 50 });
+  const open = bills.flatMap(({ overdue }: Json) => overdue.map(({ due_on }: Json) => due_on));
+  assertEquals(open.filter((day: string) => day < "2026-10-01"), []);
 });

@@ -3,13 +3,12 @@
  * call, and without the pending mail.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { createPages, over, signIn } from "../functions/auth-callback/harness.ts";
 import { asDatabase, createJob, mailService, withRates } from "../functions/cron-reminders/harness.ts";
 import { connectClient, fails, newMember, ok } from "./connector_harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const ANNA = "anna@example.com";
 const BEN = "ben@example.com";

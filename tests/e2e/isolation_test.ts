@@ -43,7 +43,7 @@ const VICTIM_CALLS: [tool: string, args: Record<string, unknown>][] = [
 ];
 
 Deno.test("an organization is out of reach for members of another one", async () => {
-  const database = await openDatabase();
+  await using database = await openDatabase();
   const attacker = await newMember(database, { email: "attacker@example.com", organization: "Attacker" });
   const victim = await newMember(database, { email: "victim@example.com", organization: `${SECRET} org` });
   for (const [tool, args] of VICTIM_CALLS) {
@@ -104,7 +104,6 @@ Deno.test("an organization is out of reach for members of another one", async ()
   // here on.
   for (const [tool, args] of VICTIM_CALLS) await attack(tool, args, []);
   assertEquals(await dump(database, victim.organizationId), before);
-  await database.close();
 });
 
 interface VictimData {

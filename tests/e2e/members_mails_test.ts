@@ -1,13 +1,12 @@
 /** Two people share books and one pays the rent: their requests and every mail that they get. */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { signUnsubscribing } from "../../shared/reminders/unsubscribe_token.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { createPages, over } from "../functions/auth-callback/harness.ts";
 import { asDatabase, createJob, mailService, type SentMail, withRates } from "../functions/cron-reminders/harness.ts";
 import { joinMember, type Json, type Member, newMember } from "./connector_harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const ANNA = "anna@example.com";
 const BEN = "ben@example.com";

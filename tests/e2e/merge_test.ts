@@ -1,12 +1,10 @@
 /** A spoken expense and the bank's row of the next day are merged, recognized again, and separated. */
 import { assertEquals, assertMatch } from "@std/assert";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { fails, type Json, type Member, newMember, ok } from "./connector_harness.ts";
 
-let database: TestDatabase;
+const database = await sharedDatabase();
 let households = 0;
-Deno.test.beforeAll(async () => void (database = await openDatabase()));
-Deno.test.afterAll(() => database.close());
 
 /** A household on a team plan, on 6 October at 11:00. */
 async function household() {

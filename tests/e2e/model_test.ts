@@ -3,17 +3,13 @@
  * errors' hints and leaves correct books.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { addRate } from "../_support/books.ts";
 import { type Json, type Member, newMember } from "./connector_harness.ts";
 
-let database: TestDatabase;
+const database = await sharedDatabase();
+for (const day of ["2026-09-07", "2026-09-15", "2026-10-05"]) await addRate(database, "USD", day, "1.25");
 let people = 0;
-Deno.test.beforeAll(async () => {
-  database = await openDatabase();
-  for (const day of ["2026-09-07", "2026-09-15", "2026-10-05"]) await addRate(database, "USD", day, "1.25");
-});
-Deno.test.afterAll(() => database.close());
 
 /** A person in Berlin on Tuesday, 6 October 2026. */
 async function newPerson(): Promise<

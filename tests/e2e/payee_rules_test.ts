@@ -1,12 +1,10 @@
 /** "REWE is always Groceries" is stored, applied to expenses without a category, listed and removed. */
 import { assertEquals, assertMatch } from "@std/assert";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { fails, type Json, type Member, newMember, ok } from "./connector_harness.ts";
 
-let database: TestDatabase;
+const database = await sharedDatabase();
 let households = 0;
-Deno.test.beforeAll(async () => void (database = await openDatabase()));
-Deno.test.afterAll(() => database.close());
 
 async function household(): Promise<Member> {
   const number = ++households;

@@ -1,12 +1,10 @@
 /** "The rent is paid", reported twice, late or wrongly by two people and their AI clients. */
 import { assertEquals, assertMatch } from "@std/assert";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { joinMember, type Json, type Member, newMember } from "./connector_harness.ts";
 
-let database: TestDatabase;
+const database = await sharedDatabase();
 let households = 0;
-Deno.test.beforeAll(async () => void (database = await openDatabase()));
-Deno.test.afterAll(() => database.close());
 
 /** Ben and Anna share a household, and the rent of 1,310 is due on the 1st. It is 6 October. */
 async function household() {

@@ -5,7 +5,7 @@
  * another quarter.
  */
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { createPages, over, signIn } from "../functions/auth-callback/harness.ts";
 import { asDatabase, createJob, ecbXml, mailService, withRates } from "../functions/cron-reminders/harness.ts";
 import { fails, joinMember, type Json, type Member, newMember, ok } from "./connector_harness.ts";
@@ -75,8 +75,7 @@ interface Done {
 const afterAnswers: Promise<unknown>[] = [];
 Object.assign(globalThis, { EdgeRuntime: { waitUntil: (work: Promise<unknown>) => void afterAnswers.push(work) } });
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 Deno.test(`four people live a quarter with approvals and shared costs (seed ${SEED})`, async () => {
   await database.reset();

@@ -1,17 +1,13 @@
 /** Lists are complete, and comparisons use equal periods and currencies. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { addMember, addPerson, addRate } from "../_support/books.ts";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { readDownload } from "../../shared/export/download_token.ts";
 import { CODE_SECRET, type Json, type Member, newMember, NOW } from "./connector_harness.ts";
 
-let database: TestDatabase;
+const database = await sharedDatabase();
+await addRate(database, "JPY", "2026-10-05", "160");
 let people = 0;
-Deno.test.beforeAll(async () => {
-  database = await openDatabase();
-  await addRate(database, "JPY", "2026-10-05", "160");
-});
-Deno.test.afterAll(() => database.close());
 
 /** A person in Berlin on Tuesday, 6 October 2026. */
 const newPerson = () => newMember(database, { email: `reader-${++people}@example.com`, organization: "Acme" });

@@ -1,13 +1,11 @@
 /** Spoken expenses and the bank's later statement end as one set of books, to the cent. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { addRate } from "../_support/books.ts";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { fails, joinMember, type Json, type Member, newMember, ok } from "./connector_harness.ts";
 
-let database: TestDatabase;
+const database = await sharedDatabase();
 let households = 0;
-Deno.test.beforeAll(async () => void (database = await openDatabase()));
-Deno.test.afterAll(() => database.close());
 
 /** A household on a team plan, on 6 October at 11:00. */
 async function household(): Promise<Member> {

@@ -1,13 +1,9 @@
 /** Weekdays and unlisted periods are resolved in the owner's calendar. */
 import { assertEquals, assertMatch } from "@std/assert";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { fails, type Json, newMember, ok } from "./connector_harness.ts";
 
-let database: TestDatabase;
-Deno.test.beforeAll(async () => {
-  database = await openDatabase();
-});
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 let people = 0;
 /** It is Tuesday, 6 October 2026, 11:00 in Berlin. */

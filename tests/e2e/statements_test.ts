@@ -4,13 +4,11 @@
  */
 import { assertEquals, assertMatch } from "@std/assert";
 import { decodeFile } from "../../shared/import/decode_file.ts";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { type Json, newMember } from "./connector_harness.ts";
 
-let database: TestDatabase;
+const database = await sharedDatabase();
 let people = 0;
-Deno.test.beforeAll(async () => void (database = await openDatabase()));
-Deno.test.afterAll(() => database.close());
 
 const STATEMENTS = new URL("../fixtures/statements/", import.meta.url);
 const readStatement = async (path: string) => decodeFile(await Deno.readFile(new URL(path, STATEMENTS))).text;

@@ -6,7 +6,7 @@
  */
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import type { Role } from "../../shared/roles.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { type Browser, createPages, over, signIn } from "../functions/auth-callback/harness.ts";
 import { asDatabase, createJob, mailService, withRates } from "../functions/cron-reminders/harness.ts";
 import { connectClient, fails, type Json, type Member, newMember, ok } from "./connector_harness.ts";
@@ -46,8 +46,7 @@ interface Expense {
   bill?: Bill;
 }
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const dateOf = (day: number) => `2026-11-${String(day).padStart(2, "0")}`;
 const emailOf = (name: string) => `${name.toLowerCase()}@example.com`;

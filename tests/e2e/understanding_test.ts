@@ -1,14 +1,10 @@
 /** Arguments with one meaning are executed; ambiguous ones return a question with the call to make. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { type Json, newMember } from "./connector_harness.ts";
 
-let database: TestDatabase;
+const database = await sharedDatabase();
 let people = 0;
-Deno.test.beforeAll(async () => {
-  database = await openDatabase();
-});
-Deno.test.afterAll(() => database.close());
 
 /** A person in Berlin on Tuesday, 6 October 2026. */
 async function newPerson() {

@@ -1,12 +1,10 @@
 /** "Undo that", sent three times, and protection against accidental deletion. */
 import { assertEquals, assertMatch } from "@std/assert";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { connectClient, fails, joinMember, type Json, type Member, newMember, ok } from "./connector_harness.ts";
 
-let database: TestDatabase;
+const database = await sharedDatabase();
 let households = 0;
-Deno.test.beforeAll(async () => void (database = await openDatabase()));
-Deno.test.afterAll(() => database.close());
 
 /** A company with an employee, their clients, and a clock. It is 6 October, 9:00. */
 async function company() {

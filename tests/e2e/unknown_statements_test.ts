@@ -8,7 +8,7 @@ import { decodeFile } from "../../shared/import/decode_file.ts";
 import { keepFile, type Step, workThrough } from "../../shared/import/import_work.ts";
 import type { Mapping } from "../../shared/import/read_import.ts";
 import { readUpload } from "../../shared/import/read_upload.ts";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { IS_SHORT } from "../_support/short_form.ts";
 import { type Json, type Member, newMember } from "./connector_harness.ts";
 
@@ -36,10 +36,8 @@ const inCents = (totals: Record<string, string>) =>
       .toSorted(),
   );
 
-let database: TestDatabase;
+const database = await sharedDatabase();
 let people = 0;
-Deno.test.beforeAll(async () => void (database = await openDatabase()));
-Deno.test.afterAll(() => database.close());
 
 /** The preview of a file that was sent to the upload page. */
 async function upload({ userId, organizationId, call }: Member, bytes: Uint8Array, { file, ...expected }: Expected) {

@@ -4,7 +4,7 @@
  * same household and is rolled back.
  */
 import { assert, assertEquals } from "@std/assert";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import type { Json, Member } from "./connector_harness.ts";
 import { moveIn, type World } from "./utterances/world.ts";
 import { readUtterances, type Utterance } from "./utterances/read.ts";
@@ -69,8 +69,7 @@ async function play(
   judge: (utterance: Utterance, heard: { effect: string; text: string }) => void,
 ): Promise<Utterance[]> {
   const utterances = await readUtterances(...files);
-  const database = await openDatabase();
-  Deno.test.afterAll(() => database.close());
+  const database = await sharedDatabase();
   let world: Promise<World> | undefined;
   for (const utterance of utterances) {
     Deno.test(`${utterance.id} ${utterance.said}`, async () => {

@@ -3,7 +3,7 @@
  * statement in dirhams without any, and bank charges.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import {
   asDatabase,
   centralBanksJson,
@@ -15,12 +15,8 @@ import {
 } from "../functions/cron-reminders/harness.ts";
 import { type Json, newMember } from "./connector_harness.ts";
 
-let database: TestDatabase;
+const database = await sharedDatabase();
 let people = 0;
-Deno.test.beforeAll(async () => {
-  database = await openDatabase();
-});
-Deno.test.afterAll(() => database.close());
 
 /** A person in Berlin on Tuesday, 6 October 2026, at 11:00. */
 async function newPerson() {

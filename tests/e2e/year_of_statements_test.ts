@@ -83,51 +83,47 @@ async function importMonth(books: Books, database: TestDatabase, { booked }: Mon
 }
 
 Deno.test("a year of voice entries agrees with twelve statements to the cent", async () => {
-  const database = await openDatabase();
-  try {
-    const months = makeYear(2026, 20261123);
-    for (let day = "2026-01-01"; day < "2027-01-01"; day = daysAfter(day, 5)) {
-      await addRate(database, "USD", day, String(USD_RATE));
-    }
-    const books = await openBooks(database, { day: "2026-01-01" });
-    await addBills(books);
-    let asked = 0;
-    for (const month of months) {
-      books.goTo(`${month.month}-28`);
-      await say(books, month.said.filter(({ date }) => date <= books.today()));
-      books.goTo(daysAfter(`${month.month}-28`, 7));
-      await say(books, month.said.filter(({ date }) => date > `${month.month}-28`));
-      asked += await importMonth(books, database, month);
-    }
-    const rows = months.flatMap(({ booked }) => booked);
-    const said = months.flatMap((month) => month.said);
-    assert(said.length > 600 && rows.length > 700, `${said.length} said, ${rows.length} rows`);
-    assert(asked > 0, "nothing was asked: the year has no doubtful row");
-    assert(asked * 100 <= rows.length * MOST_ASKED_PERCENT, `${asked} of ${rows.length} rows were asked`);
-
-    const agreed = await books.ok("reconcile", { account: "Giro" });
-    const spent = rows.reduce((sum, { cents }) => sum + cents, 0);
-    assertEquals(agreed.bank_only, []);
-    assertEquals(agreed.totals.bank, { EUR: (spent / 100).toFixed(2) });
-    // The bank lacks only the cash payments.
-    const inCash = cashOf(months).filter(({ date }) => date >= agreed.from && date <= agreed.to);
-    assertEquals(
-      agreed.books_only.map(({ date, name, amount }: Json) => `${date} ${name} ${amount}`).toSorted(),
-      inCash.map(({ date, name, amount }) => `${date} ${name} ${amount}`).toSorted(),
-    );
-    const cash = inCash.reduce((sum, { amount }) => sum + Math.round(Number(amount) * 100), 0);
-    assertEquals(agreed.totals.difference, { EUR: (-cash / 100).toFixed(2) });
-
-    // Overlapping files, again and again.
-    const total = (await books.call("list_expenses")).totals_by_currency;
-    for (const [one, other] of [[0, 1], [6, 7]] as const) {
-      const again = await preview(books, [...months[one]!.booked, ...months[other]!.booked]);
-      assertEquals([again.rows_ok, again.questions], [0, []]);
-      await books.ok("import_expenses", again.commit_with);
-    }
-    assertEquals((await books.call("list_expenses")).totals_by_currency, total);
-    assertEquals((await books.ok("reconcile", { account: "Giro" })).totals, agreed.totals);
-  } finally {
-    await database.close();
+  await using database = await openDatabase();
+  const months = makeYear(2026, 20261123);
+  for (let day = "2026-01-01"; day < "2027-01-01"; day = daysAfter(day, 5)) {
+    await addRate(database, "USD", day, String(USD_RATE));
   }
+  const books = await openBooks(database, { day: "2026-01-01" });
+  await addBills(books);
+  let asked = 0;
+  for (const month of months) {
+    books.goTo(`${month.month}-28`);
+    await say(books, month.said.filter(({ date }) => date <= books.today()));
+    books.goTo(daysAfter(`${month.month}-28`, 7));
+    await say(books, month.said.filter(({ date }) => date > `${month.month}-28`));
+    asked += await importMonth(books, database, month);
+  }
+  const rows = months.flatMap(({ booked }) => booked);
+  const said = months.flatMap((month) => month.said);
+  assert(said.length > 600 && rows.length > 700, `${said.length} said, ${rows.length} rows`);
+  assert(asked > 0, "nothing was asked: the year has no doubtful row");
+  assert(asked * 100 <= rows.length * MOST_ASKED_PERCENT, `${asked} of ${rows.length} rows were asked`);
+
+  const agreed = await books.ok("reconcile", { account: "Giro" });
+  const spent = rows.reduce((sum, { cents }) => sum + cents, 0);
+  assertEquals(agreed.bank_only, []);
+  assertEquals(agreed.totals.bank, { EUR: (spent / 100).toFixed(2) });
+  // The bank lacks only the cash payments.
+  const inCash = cashOf(months).filter(({ date }) => date >= agreed.from && date <= agreed.to);
+  assertEquals(
+    agreed.books_only.map(({ date, name, amount }: Json) => `${date} ${name} ${amount}`).toSorted(),
+    inCash.map(({ date, name, amount }) => `${date} ${name} ${amount}`).toSorted(),
+  );
+  const cash = inCash.reduce((sum, { amount }) => sum + Math.round(Number(amount) * 100), 0);
+  assertEquals(agreed.totals.difference, { EUR: (-cash / 100).toFixed(2) });
+
+  // Overlapping files, again and again.
+  const total = (await books.call("list_expenses")).totals_by_currency;
+  for (const [one, other] of [[0, 1], [6, 7]] as const) {
+    const again = await preview(books, [...months[one]!.booked, ...months[other]!.booked]);
+    assertEquals([again.rows_ok, again.questions], [0, []]);
+    await books.ok("import_expenses", again.commit_with);
+  }
+  assertEquals((await books.call("list_expenses")).totals_by_currency, total);
+  assertEquals((await books.ok("reconcile", { account: "Giro" })).totals, agreed.totals);
 });

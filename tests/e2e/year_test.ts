@@ -4,7 +4,7 @@
  * `YEAR_SEED=7 deno task test tests/e2e/year_test.ts`.
  */
 import { assertEquals } from "@std/assert";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import type { SentMail } from "../functions/cron-reminders/harness.ts";
 import { connectClient, joinMember, newMember } from "./connector_harness.ts";
 import { connectAssistant } from "./year/client.ts";
@@ -19,9 +19,7 @@ import { checkMail } from "./year/read_mail.ts";
 
 const SEED = Number(Deno.env.get("YEAR_SEED") ?? 20260101);
 
-let database: TestDatabase;
-Deno.test.beforeAll(async () => void (database = await openDatabase()));
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 Deno.test(`a year without a discrepancy or a misleading mail (seed ${SEED})`, async () => {
   const chance = chanceOf(SEED);

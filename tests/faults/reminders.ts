@@ -1,6 +1,6 @@
 /** The long form of crash_test.ts: 20,000 reminders, and a hundred or more processes that die, four at a time. */
 import { assert, assertEquals } from "@std/assert";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { assertEachOnce, type CrashReport, crashUntilDone } from "../functions/cron-reminders/crashes.ts";
 import { mailService } from "../functions/cron-reminders/harness.ts";
 import { startMailCounter } from "../functions/cron-reminders/mail_counter.ts";
@@ -18,8 +18,7 @@ const print = (line: string) => void Deno.stdout.writeSync(new TextEncoder().enc
 const told = ({ crashes, runs, places }: CrashReport) =>
   `${crashes} crashes in ${runs} runs: ${JSON.stringify(places)}`;
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 Deno.test(`${reminders} reminders, and processes that die anywhere: each delivered exactly once`, async () => {
   await database.reset();

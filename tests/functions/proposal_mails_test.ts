@@ -331,12 +331,8 @@ function sender(database: TestDatabase) {
 
 const onBooks = (name: string, run: (database: TestDatabase) => Promise<void>) =>
   Deno.test(name, async () => {
-    const database = await openDatabase();
-    try {
-      await run(database);
-    } finally {
-      await database.close();
-    }
+    await using database = await openDatabase();
+    await run(database);
   });
 
 onBooks("a mail is sent once, also by two senders at once", async (database) => {

@@ -4,15 +4,14 @@ import nodemailer from "nodemailer";
 import { createInboundMailApp } from "../../functions/inbound-mail/app.ts";
 import { handOverTo } from "../../local/mail/hand_over.ts";
 import { startMailSink } from "../../local/mail/smtp_sink.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { openDoor, openInbox, readMails } from "../functions/inbound-mail/harness.ts";
 import { asDatabase } from "../functions/cron-reminders/harness.ts";
 import { readConfig } from "../../shared/config.ts";
 import { createLog } from "../../shared/log.ts";
 import { writeMail } from "../_support/documents/mail.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const none = () => Promise.reject(new Error("nothing is fetched here"));
 const URL = "raw://stack:a-secret-of-the-stack@in.localhost";

@@ -153,7 +153,7 @@ Deno.test("answers, failures and timeouts are kept; rolled-back requests are not
 });
 
 Deno.test("of two workers on one database, one runs a due job, and a moved clock runs it again", async () => {
-  const database = await openDatabase();
+  await using database = await openDatabase();
   await database.exec("delete from cron.job; create table runs (); ");
   await database.query("select cron.schedule('shared', '0 8 * * *', 'insert into runs default values')");
   let isReal = true;
@@ -168,13 +168,9 @@ Deno.test("of two workers on one database, one runs a due job, and a moved clock
     const [row] = await database.query("select count(*)::int as count from runs");
     return row!.count;
   };
-  try {
-    assertEquals([await runAtEight(), await runAtEight()], [1, 1]);
-    isReal = false;
-    assertEquals(await runAtEight(), 3);
-  } finally {
-    await database.close();
-  }
+  assertEquals([await runAtEight(), await runAtEight()], [1, 1]);
+  isReal = false;
+  assertEquals(await runAtEight(), 3);
 });
 
 Deno.test("nextRun() works in UTC, for five fields, seconds and the last day of the month", () => {

@@ -1,9 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { applyMigrations, MigrationError } from "../../local/database/migrations.ts";
-import { migrationsUnderTest, openDatabase } from "../_support/database.ts";
+import { migrationsUnderTest, sharedDatabase } from "../_support/database.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const own = await migrationsUnderTest();
 const further = (sql: string, version = "99991231235959") => [...own, { version, name: "further", sql }];

@@ -2,11 +2,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { decide, noon, proposes, readProposal, setRules } from "../_support/approvals.ts";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { importOf } from "../_support/import_args.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const ROUNDS = 8;
 const item = (amount: string) => ({ name: `Thing ${amount}`, amount, date: "2026-11-19" });

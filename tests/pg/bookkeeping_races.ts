@@ -1,13 +1,12 @@
 /** Concurrent splits, merges, deletions by filter, calendar addresses and budget mails. */
 import { assertEquals } from "@std/assert";
 import { type Json, openBooks } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { asDatabase, createJob, mailService, withRates } from "../functions/cron-reminders/harness.ts";
 import { rollAll } from "../_support/roll_bills.ts";
 import { newHash } from "./household.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const CALLERS = 8;
 const together = <Result>(call: (caller: number) => Promise<Result>): Promise<Result[]> =>

@@ -2,10 +2,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { noon } from "../_support/approvals.ts";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const ROUNDS = 6;
 

@@ -1,12 +1,11 @@
 /** Concurrent writes to the same books: the waiting call, its wait, and the state that it then sees. */
 import { assert, assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { waitFor } from "../_support/wait_for.ts";
 import { AT, createHousehold, newHash, RESOURCE, signIn } from "./household.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const LUNCH = { items: [{ name: "Lunch", amount: "14.50" }], idempotency_key: "lunch-0001" };
 

@@ -2,10 +2,9 @@
 import { assertEquals } from "@std/assert";
 import { type Json, openBooks } from "../_support/books.ts";
 import { connectApp } from "../_support/connected_app.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const EVENTS = 1000;
 const at = (seconds: number) => new Date(Date.parse("2026-11-20T13:00:00Z") + seconds * 1000).toISOString();

@@ -1,11 +1,10 @@
 /** Concurrent imports: of one link, of one import, of one file by two people, and during other writes. */
 import { assert, assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { importOf } from "../_support/import_args.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const rowsOf = (count: number) =>
   Array.from({ length: count }, (_, i) => ({

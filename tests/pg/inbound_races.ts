@@ -1,6 +1,6 @@
 /** Mail on real PostgreSQL: delivered, read, accepted and moved at once. */
 import { assertEquals } from "@std/assert";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { asDatabase } from "../functions/cron-reminders/harness.ts";
 import {
   inboundStore,
@@ -14,8 +14,7 @@ import {
   SIGNED,
 } from "../functions/inbound-mail/harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 const door = openDoor(asDatabase(database));
 const EIGHT = Array.from({ length: 8 }, (_, n) => n);
 

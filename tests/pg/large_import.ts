@@ -6,7 +6,7 @@ import { assert, assertEquals } from "@std/assert";
 import { collectGarbage } from "../_support/collect_garbage.ts";
 import { keepFile, type Step, workThrough } from "../../shared/import/import_work.ts";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { isInTime, slowness } from "../_support/machine.ts";
 
 const ROWS = Deno.env.has("TEST_LONG") ? 50_000 : 14_000;
@@ -16,8 +16,7 @@ const MOST_MS = 60_000;
 const MOST_STEP_MS = 8_000;
 const MOST_HEAP_BYTES = 128 * 2 ** 20;
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 /** Four years of a card, with a balance that proves each line. */
 function statement(): { csv: string; total: string } {

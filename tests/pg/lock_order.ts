@@ -5,14 +5,13 @@
 import { assertEquals } from "@std/assert";
 import { decide, noon, proposes, readProposal, setRules } from "../_support/approvals.ts";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { importOf, importOfFile } from "../_support/import_args.ts";
 import { addLink } from "../functions/cron-provider-sync/harness.ts";
 import { AT, createHousehold, newHash } from "./household.ts";
 import { type Held, inLine, organizationOf, untilWaiting } from "./in_line.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 Deno.test.beforeEach(() => database.reset());
 
 /** Added before its first date, which has since passed. */

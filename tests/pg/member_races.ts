@@ -1,12 +1,11 @@
 /** Concurrent changes to an organization's members, on real PostgreSQL. */
 import { assert, assertEquals } from "@std/assert";
 import { addPerson, type Json, openBooks } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { addressOf, AT, household, membersOf } from "../db/household.ts";
 import { inLine, organizationOf } from "./in_line.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 const { invite, accept, about, handover, handoverId, invitationId, roles } = membersOf(database);
 
 const ROUNDS = 10;

@@ -32,12 +32,8 @@ const GRANTS = `
   from objects, aclexplode(acl) where grantee <> 'postgres'::regrole order by 1`;
 
 async function grantsOf(url: string): Promise<string[]> {
-  const database = await openDatabase(url);
-  try {
-    return (await database.query<{ line: string }>(GRANTS)).map(({ line }) => line);
-  } finally {
-    await database.close();
-  }
+  await using database = await openDatabase(url);
+  return (await database.query<{ line: string }>(GRANTS)).map(({ line }) => line);
 }
 
 Deno.test("the migrations leave the same grants in both modes, and on PGlite", async () => {

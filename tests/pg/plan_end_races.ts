@@ -2,14 +2,13 @@
 import { assertEquals } from "@std/assert";
 import type { Database } from "../../shared/db/client.ts";
 import { openBooks } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { asDatabase, createJob, mailService, withRates } from "../functions/cron-reminders/harness.ts";
 
 const RUNS = 4;
 const OWNERS = 12;
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 /** Owners whose trial ends at 14:00, with a bill due after it and no other mail. */
 async function endingTrials() {

@@ -7,7 +7,7 @@ import { importOf } from "../_support/import_args.ts";
 import { assert, assertEquals } from "@std/assert";
 import { buildLargeOrganization, HOT_READS, LARGE, readWithin } from "../../bench/large_organization_reads.ts";
 import type { Session } from "../../local/database/sql.ts";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { sharedDatabase, type TestDatabase } from "../_support/database.ts";
 
 const PAYMENTS = 60_000;
 const BILLS = 500;
@@ -39,8 +39,7 @@ async function counted(database: TestDatabase, work: (session: Session) => Promi
   });
 }
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 Deno.test.beforeAll(() => buildLargeOrganization(database, { payments: PAYMENTS, bills: BILLS }));
 

@@ -4,7 +4,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { deliver, PLANS } from "../_support/billing.ts";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { openDatabase, sharedDatabase, type TestDatabase } from "../_support/database.ts";
 import { waitFor } from "../_support/wait_for.ts";
 import { asDatabase } from "../functions/cron-reminders/harness.ts";
 import { crashUntilDone } from "../functions/cron-provider-sync/crashes.ts";
@@ -12,8 +12,7 @@ import { addLink, createSync, fakeProvider, registryOf } from "../functions/cron
 import { addLinkedBills, fetched } from "../functions/cron-provider-sync/linked_bills.ts";
 import { inLine, organizationOf } from "./in_line.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const NOW = new Date("2026-10-02T06:00:00Z");
 const PERIOD = "2026-09-01";

@@ -1,10 +1,9 @@
 /** Concurrent purges and writing tools, on a PostgreSQL server with each caller in its own session. */
 import { assert, assertEquals } from "@std/assert";
 import { openBooks } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const AT = "2026-11-20T03:17:00Z";
 const item = (n: number) => ({ items: [{ name: `Lunch ${n}`, amount: "10", date: "2026-11-20" }] });

@@ -6,7 +6,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { RolledPage, RollingPage } from "../../shared/db/reminders_store.ts";
 import { deliver, PLANS } from "../_support/billing.ts";
 import { openBooks } from "../_support/books.ts";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { openDatabase, sharedDatabase, type TestDatabase } from "../_support/database.ts";
 import { rollAll } from "../_support/roll_bills.ts";
 import { addDueBills, addMembers } from "../functions/cron-reminders/due_bills.ts";
 import { asDatabase, createJob, mailService, withRates } from "../functions/cron-reminders/harness.ts";
@@ -14,9 +14,8 @@ import { AT, createHousehold, newHash, newPerson, RESOURCE, signIn } from "./hou
 
 const CALLERS = 10;
 
-const database = await openDatabase();
+const database = await sharedDatabase();
 const household = await createHousehold(database);
-Deno.test.afterAll(() => database.close());
 
 const together = <Result>(call: (caller: number) => Promise<Result>): Promise<Result[]> =>
   Promise.all(Array.from({ length: CALLERS }, (_, caller) => call(caller)));

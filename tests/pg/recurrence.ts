@@ -3,10 +3,6 @@ import { openDatabase } from "../_support/database.ts";
 import { checkSchedules } from "../db/schedule_property.ts";
 
 Deno.test("100,000 random schedules match a walk through the calendar", async () => {
-  const database = await openDatabase();
-  try {
-    await checkSchedules(database, 100_000);
-  } finally {
-    await database.close();
-  }
+  await using database = await openDatabase();
+  await checkSchedules(database, 100_000);
 });

@@ -1,13 +1,12 @@
 /** Concurrent registrations: the slots for unauthorized clients under concurrency, each caller in its own session. */
 import { assert, assertEquals } from "@std/assert";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { AT, createHousehold, newHash } from "./household.ts";
 
 const AT_ONCE = 20;
 const MAX_CLIENTS = 60;
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const register = (caller: string, at = AT) =>
   database.asService<{ outcome: string }>("register_client", {

@@ -1,10 +1,9 @@
 /** Shared costs and balances on real PostgreSQL: concurrent settlements and changes of debts. */
 import { assert, assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const ROUNDS = 6;
 

@@ -6,7 +6,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { type Part, PARTS } from "../../shared/export/books.ts";
-import { type TestDatabase, withDatabase } from "../_support/database.ts";
+import { openDatabase, type TestDatabase } from "../_support/database.ts";
 import { importOf } from "../_support/import_args.ts";
 
 const ROWS = 2000;
@@ -63,43 +63,42 @@ async function pagesOfPart(database: TestDatabase, books: Books, part: Part): Pr
 
 for (const state of STATES) {
   Deno.test(`large writes and reads touch few pages per row on tables ${state}`, async () => {
-    await withDatabase(async (database) => {
-      const books = await openBooks(database);
-      const analyze = (when: typeof state) => state === when && database.exec("analyze");
-      const pages = async (tool: string, args: Json, { rows = ROWS, most = MOST_A_ROW } = {}) => {
-        const call = [tool, JSON.stringify(args), `${books.today()}T12:00:00Z`];
-        const each = await pagesOf(database, books, "app.run_tool($1, $2::text::jsonb, $3)", call) / rows;
-        assert(each <= most, `${tool}: ${each} pages a row`);
-      };
-      await books.ok("log_expenses", { items: itemsOf(60, 2025, "Said") });
-      await analyze("analyzed while small");
-      const file = { ...importOf(rowsOf(ROWS, 2026, "Shop")), account: "Visa" };
-      await pages("import_expenses", file);
-      await analyze("analyzed when large");
-      const [batch] = await database.query<{ id: string }>("select id from app.import_batches");
-      const { preview } = await books.ok("import_expenses", { import_id: batch!.id });
-      assertEquals(preview.rows_ok, ROWS);
-      await pages("import_expenses", preview.commit_with);
-      await analyze("analyzed when large");
-      assertEquals((await books.call("list_expenses")).total_count, 60 + ROWS);
-      await pages("list_expenses", { limit: 100 });
-      await pages("list_expenses", { query: "shop 7", limit: 100 });
-      await pages("summarize_spending", { period: "this_year" });
-      await pages("reconcile", { account: "Visa" });
-      for (const part of PARTS) {
-        const read = await pagesOfPart(database, books, part);
-        const each = read.pages / Math.max(read.rows, 100);
-        assert(each <= MOST_A_ROW, `${part}: ${each} pages a row`);
-      }
-      // Each row is an existing line.
-      await pages("import_expenses", file);
-      await pages("log_expenses", { items: itemsOf(100, 2026, "Shop") }, { rows: 100, most: 2 * MOST_A_ROW });
-      await pages("undo_change", {}, { rows: 100, most: 2 * MOST_A_ROW });
-      const [{ id }] = await database.query<{ id: string }>(
-        "select id from app.change_sets where tool = 'import_expenses' order by recorded_seq desc limit 1",
-      ) as [{ id: string }];
-      await pages("undo_change", { change_id: id }, { most: 2 * MOST_A_ROW });
-      assertEquals((await books.call("list_expenses")).total_count, 60);
-    });
+    await using database = await openDatabase();
+    const books = await openBooks(database);
+    const analyze = (when: typeof state) => state === when && database.exec("analyze");
+    const pages = async (tool: string, args: Json, { rows = ROWS, most = MOST_A_ROW } = {}) => {
+      const call = [tool, JSON.stringify(args), `${books.today()}T12:00:00Z`];
+      const each = await pagesOf(database, books, "app.run_tool($1, $2::text::jsonb, $3)", call) / rows;
+      assert(each <= most, `${tool}: ${each} pages a row`);
+    };
+    await books.ok("log_expenses", { items: itemsOf(60, 2025, "Said") });
+    await analyze("analyzed while small");
+    const file = { ...importOf(rowsOf(ROWS, 2026, "Shop")), account: "Visa" };
+    await pages("import_expenses", file);
+    await analyze("analyzed when large");
+    const [batch] = await database.query<{ id: string }>("select id from app.import_batches");
+    const { preview } = await books.ok("import_expenses", { import_id: batch!.id });
+    assertEquals(preview.rows_ok, ROWS);
+    await pages("import_expenses", preview.commit_with);
+    await analyze("analyzed when large");
+    assertEquals((await books.call("list_expenses")).total_count, 60 + ROWS);
+    await pages("list_expenses", { limit: 100 });
+    await pages("list_expenses", { query: "shop 7", limit: 100 });
+    await pages("summarize_spending", { period: "this_year" });
+    await pages("reconcile", { account: "Visa" });
+    for (const part of PARTS) {
+      const read = await pagesOfPart(database, books, part);
+      const each = read.pages / Math.max(read.rows, 100);
+      assert(each <= MOST_A_ROW, `${part}: ${each} pages a row`);
+    }
+    // Each row is an existing line.
+    await pages("import_expenses", file);
+    await pages("log_expenses", { items: itemsOf(100, 2026, "Shop") }, { rows: 100, most: 2 * MOST_A_ROW });
+    await pages("undo_change", {}, { rows: 100, most: 2 * MOST_A_ROW });
+    const [{ id }] = await database.query<{ id: string }>(
+      "select id from app.change_sets where tool = 'import_expenses' order by recorded_seq desc limit 1",
+    ) as [{ id: string }];
+    await pages("undo_change", { change_id: id }, { most: 2 * MOST_A_ROW });
+    assertEquals((await books.call("list_expenses")).total_count, 60);
   });
 }

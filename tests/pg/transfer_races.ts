@@ -1,11 +1,10 @@
 /** Concurrent imports of a transfer's halves: twice, with a lost connection, and by strangers. */
 import { assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
-import { openDatabase } from "../_support/database.ts";
+import { sharedDatabase } from "../_support/database.ts";
 import { importOfFile } from "../_support/import_args.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const GIRO = "2026-10-04,Dublin 8829,-600.00\n2026-10-07,Bread,-3.00";
 const NEOBANK = "2026-10-05,Top up by *4411,600.00\n2026-10-06,Coffee,-4.00";

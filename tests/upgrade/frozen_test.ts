@@ -20,12 +20,8 @@ Deno.test("no schema file changed since the last migration was written", async (
 
 Deno.test("the code expects the schema version of the migrations", async () => {
   assertEquals(SCHEMA_VERSION, (await migrationsIn(ROOT)).length);
-  const database = await openDatabase();
-  try {
-    assertEquals(await database.asService("ping", {}), { schema: SCHEMA_VERSION });
-  } finally {
-    await database.close();
-  }
+  await using database = await openDatabase();
+  assertEquals(await database.asService("ping", {}), { schema: SCHEMA_VERSION });
 });
 
 Deno.test("released migrations are unchanged", async () => {

@@ -1,11 +1,10 @@
 /** The account page after payment events. */
 import { assertMatch, assertNotMatch, assertStringIncludes } from "@std/assert";
 import { addOrganization, deliver, ORGANIZATION, PLANS, resetBilling } from "../../_support/billing.ts";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { createPages, over, signIn } from "./harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 Deno.test("GET /account shows plan, status, period end and the missing features", async () => {
   await resetBilling(database);

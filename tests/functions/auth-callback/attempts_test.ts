@@ -1,9 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { type Browser, createPages, NOW, over, type Pages, signIn } from "./harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const statuses = (responses: Response[]) => responses.map(({ status }) => status);
 

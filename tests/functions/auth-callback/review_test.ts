@@ -5,13 +5,12 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { createReviewer, listReviewers, ReviewerError, revokeReviewer } from "../../../local/reviewer/access.ts";
 import { readConfig } from "../../../shared/config.ts";
-import { openDatabase, type TestDatabase } from "../../_support/database.ts";
+import { sharedDatabase, type TestDatabase } from "../../_support/database.ts";
 import { createPages, NOW, over, type Pages } from "./harness.ts";
 
 const EMAIL = "review@expenses.example";
 const DAY = 86_400_000;
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 async function start(): Promise<{ pages: Pages; access: Awaited<ReturnType<typeof createReviewer>>; userId: string }> {
   await database.reset();

@@ -1,12 +1,11 @@
 /** `SIGN_UP=invited`: the right to an account and an organization. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { AT, household, later, membersOf } from "../../db/household.ts";
 import { newPerson } from "./account_harness.ts";
 import { createPages, formsOf, over } from "./harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 const { invite } = membersOf(database);
 
 const maySignUp = async (email: string, at = AT) =>

@@ -2,11 +2,10 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { signUnsubscribing } from "../../../shared/reminders/unsubscribe_token.ts";
 import { type Books, openBooks } from "../../_support/books.ts";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { createPages, formsOf, over, signIn } from "./harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 const pages = createPages(over(database));
 
 const linkOf = async (userId: string, sentOn = "2026-11-20") =>

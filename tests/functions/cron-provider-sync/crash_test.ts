@@ -1,9 +1,8 @@
 /** Crashes lose nothing and write nothing twice. Processes crash concurrently in tests/pg/provider_sync.ts. */
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { crashUntilDone } from "./crashes.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 Deno.test("a run that dies half-way leaves its leased links to a later one", async () => {
   await database.reset();

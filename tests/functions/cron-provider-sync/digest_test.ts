@@ -3,12 +3,11 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Statement } from "../../../shared/providers/provider.ts";
 import { ProviderError } from "../../../shared/providers/provider_error.ts";
 import { type Books, openBooks } from "../../_support/books.ts";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { asDatabase, createJob, ecbXml, mailService, SITE, withRates } from "../cron-reminders/harness.ts";
 import { addLink, createSync, fakeProvider, registryOf } from "./harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 /** A bill in euros, due on 5 November, that cost 61 in October. */
 async function setUp() {

@@ -6,14 +6,13 @@ import { assert, assertEquals } from "@std/assert";
 import { fixtureAmount, PROVIDER_FIXTURES } from "../../../local/fixtures/providers/app.ts";
 import type { Scenario } from "../../../local/fixtures/providers/scenario.ts";
 import { PROVIDERS } from "../../../shared/providers/registry.ts";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { serveProviders } from "../../_support/providers.ts";
 import { asDatabase } from "../cron-reminders/harness.ts";
 import { createSync, fakeProvider, registryOf, written } from "./harness.ts";
 import { addLinkedBills, fetched, linkId } from "./linked_bills.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const NOW = new Date("2026-10-02T06:00:00Z");
 const LINKS = 200;

@@ -1,12 +1,11 @@
 /** The job over one database, with a provider whose answers a test sets. */
 import type { MonthRequest } from "../../../shared/providers/provider.ts";
 import { type Books, openBooks } from "../../_support/books.ts";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { asDatabase } from "../cron-reminders/harness.ts";
 import { addLink, createSync, fakeProvider, registryOf, type SyncOptions } from "./harness.ts";
 
-export const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+export const database = await sharedDatabase();
 
 const NOW = new Date("2026-10-02T06:00:00Z");
 export const later = (days: number) => new Date(NOW.getTime() + days * 86_400_000);

@@ -1,7 +1,7 @@
 /** The job for the scheduler: authentication, the answer, and the effects. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { addRate, openBooks } from "../../_support/books.ts";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import {
   asDatabase,
   createJob,
@@ -13,8 +13,7 @@ import {
   withRates,
 } from "./harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const NOW = new Date("2026-11-20T08:00:00Z");
 const goodRates = { ecb: () => new Response(ecbXml("2026-11-19")) };

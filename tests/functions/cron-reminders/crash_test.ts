@@ -1,12 +1,11 @@
 /** Crashes lose no reminder and send none twice. The long form is tests/faults/reminders.ts. */
 import { assert, assertEquals } from "@std/assert";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { assertEachOnce, countBills, crashUntilDone } from "./crashes.ts";
 import { mailService } from "./harness.ts";
 import { startMailCounter } from "./mail_counter.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 Deno.test("every reminder is delivered exactly once by a mail service with idempotency keys", async () => {
   await database.reset();

@@ -1,11 +1,10 @@
 /** The health endpoints for monitors and the selfcheck: job health and a test mail. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { FRONT_DOOR_HEADER } from "../../../shared/routes.ts";
 import { asDatabase, createJob, PREVIOUS_SECRET, SECRET } from "./harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const NOW = new Date("2026-11-20T12:00:00Z");
 const FRONT_DOOR = "the-secret-of-the-front-door-in-this-test";

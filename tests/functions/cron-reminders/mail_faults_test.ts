@@ -1,12 +1,11 @@
 /** Faults of the mail service and their effects on reminders. */
 import { assert, assertEquals } from "@std/assert";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { assertEachOnce } from "./crashes.ts";
 import { addDueBills } from "./due_bills.ts";
 import { asDatabase, createJob, mailService, withRates } from "./harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const START = Date.parse("2026-11-20T08:00:00Z");
 

@@ -1,11 +1,10 @@
 /** Rates of past days that the books need: fetched by day, stored, and applied to waiting payments. */
 import { assert, assertEquals } from "@std/assert";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { addDueBills } from "./due_bills.ts";
 import { asDatabase, centralBanksJson, createJob, ecbXml, frankfurterJson, mailService, withRates } from "./harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 type Past = (url: string) => Response | Promise<Response>;
 

@@ -1,10 +1,9 @@
 /** Failing sources of exchange rates: the last good rates stay, and the answer reports the failure. */
 import { assertEquals } from "@std/assert";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { asDatabase, createJob, ecbXml, frankfurterJson, mailService, withRates } from "./harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 type Source = () => Response | Promise<Response>;
 const xml = (day: string, rates: Record<string, string> = {}): Source => () => new Response(ecbXml(day, { rates }));

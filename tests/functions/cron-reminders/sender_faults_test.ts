@@ -1,12 +1,11 @@
 /** A mail service that refuses the sender: no address is blamed, and every mail is sent after the repair. */
 import { assert, assertEquals } from "@std/assert";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { startScriptedServer } from "../../shared/mail/scripted_smtp.ts";
 import { addDueBills } from "./due_bills.ts";
 import { asDatabase, createJob, ecbXml, mailService, withRates } from "./harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const START = Date.parse("2026-11-20T08:00:00Z");
 const HOUR_MS = 3600_000;

@@ -1,12 +1,11 @@
 /** The job over SMTP, to a server that accepts every mail and to an absent one. */
 import { assertEquals } from "@std/assert";
 import { startMailSink } from "../../../local/mail/smtp_sink.ts";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { addDueBills } from "./due_bills.ts";
 import { asDatabase, createJob, ecbXml, withRates } from "./harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const NOW = new Date("2026-11-20T08:00:00Z");
 

@@ -1,7 +1,7 @@
 /** A forwarded mail from arrival at the organization's address to the document on its bill. */
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import { type Json, openBooks } from "../../_support/books.ts";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { asDatabase } from "../cron-reminders/harness.ts";
 import {
   authorized,
@@ -21,8 +21,7 @@ import {
   type TestMail,
 } from "./harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 // Each test reads only its own mail.
 Deno.test.beforeEach(() => database.query("delete from app.inbound_mails").then(() => {}));
 const door = openDoor(asDatabase(database));

@@ -1,6 +1,6 @@
 /** Limits of forwarded mail: between senders, organizations and the mail service. */
 import { assertEquals } from "@std/assert";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { asDatabase } from "../cron-reminders/harness.ts";
 import {
   inboundStore,
@@ -14,8 +14,7 @@ import {
   type TestMail,
 } from "./harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 Deno.test.beforeEach(() => database.query("delete from app.inbound_mails").then(() => {}));
 const door = openDoor(asDatabase(database));
 

@@ -6,12 +6,11 @@ import type { Database } from "../../../shared/db/client.ts";
 import { fetchMail } from "../../../shared/inbound/fetch_mail.ts";
 import { parseInboundUrl } from "../../../shared/inbound/inbound_url.ts";
 import type { GuardedFetch } from "../../../shared/net/guarded_fetch.ts";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { asDatabase, createJob, SECRET as CRON_SECRET } from "../cron-reminders/harness.ts";
 import { DOMAIN, NOW, openDoor, openInbox } from "./harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 Deno.test.beforeEach(() => database.query("delete from app.inbound_mails").then(() => {}));
 
 const KEY = Buffer.alloc(32, 7);

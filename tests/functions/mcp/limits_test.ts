@@ -4,7 +4,7 @@ import { createMcpApp } from "../../../functions/mcp/app.ts";
 import { type Config, readConfig } from "../../../shared/config.ts";
 import { createLog } from "../../../shared/log.ts";
 import { hashToken } from "../../../shared/oauth/tokens.ts";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import {
   connect,
   createHarness,
@@ -16,8 +16,7 @@ import {
   type Tokens,
 } from "../oauth/harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 const person = await createPerson(database, "connector-limits@example.com", ["team", "free"]);
 const authorization = createHarness(over(database));
 const clientId = await registerClient(authorization);

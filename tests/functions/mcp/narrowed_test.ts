@@ -4,10 +4,9 @@ import { keepFile, type Step, workThrough } from "../../../shared/import/import_
 import { decide, noon, readProposal, setRules } from "../../_support/approvals.ts";
 import { type Books, type Json, openBooks } from "../../_support/books.ts";
 import { connectApp, type ConnectedApp, SITE } from "../../_support/connected_app.ts";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 Deno.test.beforeEach(() => database.reset());
 
 const CSV = "Date,Name,Amount,Currency\n2026-11-18,Shop,14.50,EUR\n2026-11-19,Tea,3.00,EUR\n";

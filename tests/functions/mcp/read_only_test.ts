@@ -1,7 +1,7 @@
 /** A read-only app, over HTTP and a real database. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { TOOLS } from "../../../functions/mcp/tools/mod.ts";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import {
   connect,
   createPerson,
@@ -14,8 +14,7 @@ import {
 import { createSite } from "../oauth/site.ts";
 import { CALLBACK, CHALLENGE, VERIFIER } from "../oauth/harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const WRITES = TOOLS.filter(({ listed }) => !listed.annotations.readOnlyHint).map(({ listed }) => listed.name);
 const READS = TOOLS.filter(({ listed }) => listed.annotations.readOnlyHint).map(({ listed }) => listed.name);

@@ -1,11 +1,10 @@
 /** Every invalid token gets the same refusal, over a real database. */
 import { assertEquals } from "@std/assert";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { connect, createPerson, refreshFields, registerClient, SITE } from "../oauth/harness.ts";
 import { createSite } from "../oauth/site.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 const person = await createPerson(database, "tokens@example.com", ["team"]);
 
 Deno.test("unknown, expired, revoked, foreign and wrong tokens are indistinguishable", async () => {

@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { judgeRedirectUri } from "../../../shared/oauth/redirect_uri.ts";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import {
   CALLBACK,
   CHALLENGE,
@@ -22,8 +22,7 @@ import {
 const RUNS = Deno.env.get("TEST_DATABASE_URL") ? 5_000 : 300;
 const CODE_SECRET = "a-secret-of-more-than-thirty-two-bytes";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 const harness = createHarness(over(database), { rateLimits: "off" });
 const clientId = await registerClient(harness);
 /** A second client, known by the metadata that it publishes; every other URL has nothing. */

@@ -1,6 +1,6 @@
 /** A client, a person with three plans, and their authorization requests. */
 import { assertEquals } from "@std/assert";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import {
   authorizationQuery,
   createHarness,
@@ -11,8 +11,7 @@ import {
   registerClient,
 } from "./harness.ts";
 
-export const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+export const database = await sharedDatabase();
 export const person = await createPerson(database, "authorize@example.com", ["free", "pro", "team"]);
 export const harness = createHarness(over(database));
 export const clientId = await registerClient(harness);

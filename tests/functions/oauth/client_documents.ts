@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import type { RateLimits } from "../../../shared/config.ts";
 import type { GuardedAnswer } from "../../../shared/net/guarded_fetch.ts";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import {
   answerOf,
   authorizationQuery,
@@ -14,8 +14,7 @@ import {
   over,
 } from "./harness.ts";
 
-export const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+export const database = await sharedDatabase();
 export const person = await createPerson(database, "documents@example.com", ["team"]);
 
 export const CALLBACK = "https://client.example/callback";

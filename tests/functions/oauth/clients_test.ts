@@ -1,12 +1,11 @@
 /** Each real client, from its first probe to a connector call after a refresh (fixtures/clients.ts). */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { type ClientFixture, CLIENTS } from "../../fixtures/clients.ts";
 import { CHALLENGE, createPerson, type Json, RESOURCE, SITE, VERIFIER } from "./harness.ts";
 import { createSite } from "./site.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 const person = await createPerson(database, "clients@example.com", ["team"]);
 
 const fixture = (name: string) =>

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import {
   connect,
   createHarness,
@@ -16,9 +16,8 @@ import {
   VERIFIER,
 } from "./harness.ts";
 
-const database = await openDatabase();
+const database = await sharedDatabase();
 const person = await createPerson(database, "code@example.com", ["pro"]);
-Deno.test.afterAll(() => database.close());
 
 const wrong = { code_verifier: "x".repeat(43) };
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "@std/assert";
 import { TOOLS } from "../../../functions/mcp/tools/mod.ts";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import {
   answerOf,
   authorizationQuery,
@@ -16,8 +16,7 @@ import {
   SITE,
 } from "./harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 const person = await createPerson(database, "consent@example.com", ["pro", "team", "free"]);
 const [pro, team, free] = person.organizations as [string, string, string];
 const stranger = await createPerson(database, "other@example.com", ["pro"]);

@@ -1,6 +1,6 @@
 /** Connections end with their person, organization or membership. Also the entropy of tokens. */
 import { assertEquals, assertMatch } from "@std/assert";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import {
   authorizationQuery,
   connect,
@@ -15,8 +15,7 @@ import {
   sessionOf,
 } from "./harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 const harness = createHarness(over(database));
 const clientId = await registerClient(harness);
 

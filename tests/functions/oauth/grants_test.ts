@@ -1,11 +1,10 @@
 /** The limit of a person's connections in an organization, and the connection that it ends. */
 import { assertEquals } from "@std/assert";
 import { hashToken } from "../../../shared/oauth/tokens.ts";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { connect, createHarness, createPerson, outcomeOf, over, refreshFields, registerClient } from "./harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 Deno.test("the twenty-first connection ends the one idle longest, and the audit trail records it", async () => {
   const person = await createPerson(database, "grants@example.com", ["team", "pro"]);

@@ -2,12 +2,11 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import * as oauth from "oauth4webapi";
 import * as openid from "openid-client";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { createPerson, RESOURCE, SITE } from "./harness.ts";
 import { createSite } from "./site.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 const person = await createPerson(database, "independent@example.com", ["team"]);
 const CALLBACK = "https://app.example/callback";
 const METADATA = { client_name: "Example", redirect_uris: [CALLBACK], token_endpoint_auth_method: "none" };

@@ -1,6 +1,6 @@
 /** Rate limits of each endpoint: their keys and exceptions. */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import {
   authorizationQuery,
   CALLBACK,
@@ -16,8 +16,7 @@ import {
   registerClient,
 } from "./harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 const person = await createPerson(database, "limits@example.com", ["team"]);
 
 const HERE = "198.51.100.7";

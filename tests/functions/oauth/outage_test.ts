@@ -131,35 +131,31 @@ for (const [what, { answer, status, error }] of Object.entries(OUTAGES)) {
 }
 
 Deno.test("a login interrupted by an outage continues afterwards, even when only the answer was lost", async () => {
-  const database = await openDatabase();
-  try {
-    const lost = { how: undefined as undefined | "before" | "after" };
-    const harness = createHarness({
-      async call<Result>(name: string, args: Record<string, unknown>): Promise<Result> {
-        if (lost.how === "before") throw new AppError("unavailable", "down");
-        const answer = await database.asService<Result>(name, args);
-        if (lost.how === "after") throw new AppError("unavailable", "down");
-        return answer;
-      },
-    });
-    const member = await createPerson(database, "outage@example.com", ["team"]);
-    const clientId = await registerClient(harness);
-    let { refresh_token, access_token } = await connect(harness, { clientId, person: member });
-    for (const how of ["before", "after", "before"] as const) {
-      lost.how = how;
-      for (let n = 0; n < 3; n++) {
-        const response = await harness.post("token", refreshFields(clientId, refresh_token));
-        assertEquals([response.status, (await response.json()).error], [503, "temporarily_unavailable"]);
-      }
-      lost.how = undefined;
-      harness.later(30);
+  await using database = await openDatabase();
+  const lost = { how: undefined as undefined | "before" | "after" };
+  const harness = createHarness({
+    async call<Result>(name: string, args: Record<string, unknown>): Promise<Result> {
+      if (lost.how === "before") throw new AppError("unavailable", "down");
+      const answer = await database.asService<Result>(name, args);
+      if (lost.how === "after") throw new AppError("unavailable", "down");
+      return answer;
+    },
+  });
+  const member = await createPerson(database, "outage@example.com", ["team"]);
+  const clientId = await registerClient(harness);
+  let { refresh_token, access_token } = await connect(harness, { clientId, person: member });
+  for (const how of ["before", "after", "before"] as const) {
+    lost.how = how;
+    for (let n = 0; n < 3; n++) {
       const response = await harness.post("token", refreshFields(clientId, refresh_token));
-      assertEquals(response.status, 200);
-      ({ refresh_token, access_token } = await response.json());
-      assertEquals(await outcomeOf(database, access_token, harness.clock.now), "ok");
+      assertEquals([response.status, (await response.json()).error], [503, "temporarily_unavailable"]);
     }
-  } finally {
-    await database.close();
+    lost.how = undefined;
+    harness.later(30);
+    const response = await harness.post("token", refreshFields(clientId, refresh_token));
+    assertEquals(response.status, 200);
+    ({ refresh_token, access_token } = await response.json());
+    assertEquals(await outcomeOf(database, access_token, harness.clock.now), "ok");
   }
 });
 

@@ -1,6 +1,6 @@
 /** Concurrent requests in the database, which only a real server can test, because PGlite has one session. */
 import { assertEquals } from "@std/assert";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import {
   authorizationQuery,
   connect,
@@ -16,8 +16,7 @@ import {
 } from "./harness.ts";
 
 if (Deno.env.get("TEST_DATABASE_URL")) {
-  const database = await openDatabase();
-  Deno.test.afterAll(() => database.close());
+  const database = await sharedDatabase();
   const person = await createPerson(database, "races@example.com", ["pro"]);
   const harness = createHarness(over(database), { rateLimits: "off" });
   const clientId = await registerClient(harness);

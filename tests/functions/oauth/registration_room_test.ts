@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { RateLimits } from "../../../shared/config.ts";
 import { limitOf } from "../../../shared/http/quotas.ts";
 import { MAX_METADATA_BYTES } from "../../../shared/oauth/limits.ts";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import {
   authorizationQuery,
   CALLBACK,
@@ -15,8 +15,7 @@ import {
   START,
 } from "./harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 const person = await createPerson(database, "room@example.com", ["team"]);
 
 const HERE = "198.51.100.7";

@@ -1,9 +1,8 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { createHarness, over } from "./harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 const harness = createHarness(over(database));
 
 Deno.test("a client registers in one database call and learns its effective metadata", async () => {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { hashToken } from "../../../shared/oauth/tokens.ts";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import {
   connect,
   createHarness,
@@ -13,8 +13,7 @@ import {
   START,
 } from "./harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 const person = await createPerson(database, "revoke@example.com", ["pro"]);
 
 async function start(owner = person) {

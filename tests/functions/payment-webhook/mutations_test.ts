@@ -7,15 +7,14 @@ import fc from "fast-check";
 import { paymentEvent } from "../../../local/payment_event.ts";
 import { signBody } from "../../../shared/billing/signature.ts";
 import { addOrganization, ORGANIZATION, planOf, resetBilling } from "../../_support/billing.ts";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { createWebhook, SECRET } from "./harness.ts";
 
 const MUTATIONS = 10_000;
 /** Signed ones cost a transaction each. */
 const SIGNED = Deno.env.get("TEST_DATABASE_URL") ? 5_000 : 1_000;
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 let calls = 0;
 const webhook = createWebhook({

@@ -4,12 +4,11 @@ import { paymentEvent } from "../../../local/payment_event.ts";
 import type { Timer } from "../../../shared/clock.ts";
 import { createDatabase } from "../../../shared/db/client.ts";
 import { addOrganization, ORGANIZATION, planOf, resetBilling } from "../../_support/billing.ts";
-import { openDatabase } from "../../_support/database.ts";
+import { sharedDatabase } from "../../_support/database.ts";
 import { fakeTimer } from "../../_support/fake_timer.ts";
 import { createWebhook } from "./harness.ts";
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 /** The payment provider's timeout. */
 const PROVIDER_WAITS_MS = 5_000;

@@ -13,7 +13,7 @@ import { en } from "../../../../shared/words/en/mod.ts";
 import { accented, plainWords, stringsIn } from "../../../_support/accented.ts";
 import { importOfFile } from "../../../_support/import_args.ts";
 import { type Books, confirmed, type Json, openBooks } from "../../../_support/books.ts";
-import { openDatabase, type TestDatabase } from "../../../_support/database.ts";
+import { sharedDatabase, type TestDatabase } from "../../../_support/database.ts";
 import { oddFigures } from "../../../_support/figures.ts";
 
 /** Column names, the same in every language. */
@@ -68,8 +68,7 @@ async function addOldChange(database: TestDatabase, books: Books): Promise<strin
   return change_id;
 }
 
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
+const database = await sharedDatabase();
 
 const open = (options = {}) => openBooks(database, { day: TODAY, present: presentAccented, ...options });
 const withBooks = (work: (books: Books) => Promise<void>) => async () => await work(await open());
