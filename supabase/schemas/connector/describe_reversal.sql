@@ -36,6 +36,10 @@ begin
       'name', (select a.name from app.accounts as a where a.id = latest ->> 'account_id'),
       'amount', app.format_amount((latest ->> 'amount_minor')::numeric, latest ->> 'currency')
     )
+    when table_name = 'incomes' then jsonb_build_object(
+      'kind', 'income', 'name', latest -> 'name', 'currency', latest -> 'currency',
+      'amount', app.format_amount((latest ->> 'amount_minor')::numeric, latest ->> 'currency')
+    )
     when table_name = 'documents' then jsonb_build_object('kind', 'document', 'name', latest -> 'name')
     when table_name = 'settings' then jsonb_build_object('kind', 'settings')
     when table_name = 'budgets' then jsonb_build_object(
@@ -79,7 +83,7 @@ begin
     'name', current ->> 'name', 'amount',
     app.format_amount(coalesce(current ->> 'amount_minor', current ->> 'expected_minor')::numeric,
       current ->> 'currency'),
-    'currency', current ->> 'currency', 'date', current ->> 'paid_on', 'due_on',
+    'currency', current ->> 'currency', 'date', coalesce(current ->> 'paid_on', current ->> 'received_on'), 'due_on',
     coalesce(current ->> 'due_on', current ->> 'next_due'),
     'payee', current ->> 'payee', 'status', current ->> 'status'
   ));

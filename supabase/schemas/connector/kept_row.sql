@@ -119,6 +119,7 @@ begin
         update app.categories as c set archived_at = app.instant()
         where c.id = any (ids)
           and not exists (select from app.expenses as e where e.category_id = c.id and e.deleted_at is null)
+          and not exists (select from app.incomes as n where n.category_id = c.id and n.deleted_at is null)
         returning c.id
       )
       select array_agg(a.id) into removed from archived as a;

@@ -36,11 +36,12 @@ begin
   return array(
     select i.row_id from app.change_items as i
     where i.change_id = change.id and i.organization_id = identity.current_organization_id()
-      and i.table_name = 'balances'
+      and i.table_name in ('balances', 'incomes')
   );
 end
 $$;
-comment on function app.list_own_subjects is 'Returns the ids of a change''s balances, which have their own policies.';
+comment on function app.list_own_subjects is
+  'Returns the ids of a change''s balances and income, which have their own policies.';
 
 create or replace function app.sees_change(change app.change_sets) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -58,6 +59,7 @@ begin
   ) and not exists (
     select from unnest(app.list_own_subjects(change)) as own (id)
     where not exists (select from app.balances as b where b.id = own.id)
+      and not exists (select from app.incomes as n where n.id = own.id)
   );
 end
 $$;

@@ -43,7 +43,7 @@ create table app.change_items (
   organization_id text collate "C" not null,
   table_name text not null constraint change_items_table_name_known check (
     table_name
-      in ('balances', 'budgets', 'categories', 'documents', 'expenses', 'expense_occurrences', 'payee_rules',
+      in ('balances', 'budgets', 'categories', 'documents', 'expenses', 'expense_occurrences', 'incomes', 'payee_rules',
       'payments', 'provider_links', 'settings', 'settlements')
   ),
   row_id text not null,
@@ -78,6 +78,7 @@ begin
       'fx_source', 'is_final']
     when 'expenses' then array['match_key']
     when 'payee_rules' then array['words']
+    when 'incomes' then array['line_id']
     when 'expense_occurrences' then array['paid_minor']
     else '{}'
   end;

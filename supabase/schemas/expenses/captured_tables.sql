@@ -7,7 +7,7 @@ declare
   difference text;
 begin
   foreach tracked in array array['budgets', 'categories', 'expenses', 'expense_occurrences', 'payee_rules', 'payments',
-    'settlements', 'documents', 'balances']
+    'settlements', 'documents', 'balances', 'incomes']
     loop
     -- Skip updates of derived columns only, such as rolling a million bills. Columns are compared one by one: comparing
     -- whole rows as jsonb took a quarter of the time of a large undo.

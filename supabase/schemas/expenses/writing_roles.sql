@@ -7,7 +7,7 @@ begin
   foreach written in array array[
     'accounts', 'balances', 'budgets', 'categories', 'change_items', 'change_sets', 'document_files', 'documents',
     'expense_occurrences', 'expenses',
-    'idempotency_keys', 'import_batches', 'import_rows', 'payee_rules', 'payments', 'provider_links',
+    'idempotency_keys', 'import_batches', 'import_rows', 'incomes', 'payee_rules', 'payments', 'provider_links',
     'provider_statements', 'settlements', 'statement_lines', 'statement_links'
   ] loop
     execute format($policy$

@@ -63,6 +63,7 @@ begin
       ('deleted_records', 'app.expenses', 'deleted_at < $1
         and not exists (select from app.payments as p where p.expense_id = expenses.id and p.merged_into is not null)'),
       ('deleted_records', 'app.balances', 'deleted_at < $1'),
+      ('deleted_records', 'app.incomes', 'deleted_at < $1'),
       -- A document that is attached to a record is deleted with it.
       ('deleted_records', 'app.documents', 'deleted_at < $1'),
       ('documents', 'app.documents', 'expense_id is null and created_at < $1'),

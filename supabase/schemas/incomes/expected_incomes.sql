@@ -1,0 +1,187 @@
+-- Expected income: the dates of a rule that a person stated, and of payers who paid in a rhythm.
+
+create or replace function app.income_schedule(frequency text, every int, anchor_on date, ends_on date,
+  month_day int default null) returns app.expenses
+language sql immutable
+  return jsonb_populate_record(null::app.expenses, jsonb_build_object(
+    'frequency', frequency, 'every', every, 'anchor_on', anchor_on, 'ends_on', ends_on,
+    'month_days', case when frequency = 'monthly' and month_day is not null then array[month_day] end,
+    'weekend_rule', 'none'
+  ));
+comment on function app.income_schedule is 'The schedule of an income, for the functions about schedules of bills.';
+
+create or replace function app.dates_between(schedule app.expenses, first_day date, last_day date) returns date[]
+language plpgsql immutable set search_path = '' as $$
+begin
+  return array(
+    select s.scheduled_on
+    from app.scheduled_dates(schedule, app.schedule_index(schedule, first_day), least(
+      app.schedule_index(schedule, last_day + 1) - 1, app.last_index(schedule)
+    )) as s
+  );
+end
+$$;
+comment on function app.dates_between is 'The dates of a schedule in a period.';
+
+create or replace function app.match_income_rules(context app.context, since date)
+  returns table (id text, rule_id text)
+language plpgsql stable set search_path = '' as $$
+declare
+  -- Banks book some days early or late.
+  days constant int := 5;
+  percent constant int := 10;
+begin
+  return query
+    with rules as materialized (
+      select i.*, app.descriptor_words(i.name) as words,
+        app.income_schedule(i.frequency, i.every, i.anchor_on, i.ends_on) as schedule
+      from app.incomes as i
+      where i.organization_id = context.organization_id and i.anchor_on is not null and i.deleted_at is null
+    ), received as materialized (
+      select i.*, app.descriptor_words(i.name) as words
+      from app.incomes as i
+      where i.organization_id = context.organization_id and i.received_on >= since and i.deleted_at is null
+        and exists (select from rules)
+    )
+    select distinct on (r.id) r.id, u.id
+    from received as r
+    join rules as u on u.currency = r.currency
+    cross join lateral (select app.compare_names(u.words, r.words) >= 2 as is_named offset 0) as n
+    where n.is_named or app.same_amount(u.amount_minor, r.amount_minor, percent)
+      and app.dates_between(u.schedule, r.received_on - days, r.received_on + days) <> '{}'
+    order by r.id, n.is_named desc, abs(u.amount_minor - r.amount_minor), u.recorded_seq desc;
+end
+$$;
+comment on function app.match_income_rules is
+  'The rule of each income received since a day: the payer''s, else one with a date nearby and a similar amount.';
+
+create or replace function app.find_income_rhythms(context app.context) returns table (
+  income_id text, name text, account_id text, schedule app.expenses, since date, amounts bigint[], currency text
+)
+language plpgsql stable set search_path = '' set jit = 'off' as $$
+declare
+  -- Three yearly incomes lie within it.
+  kept_days constant int := 800;
+  least_often constant int := 3;
+begin
+  return query
+    with received as materialized (
+      select i.*, array_to_string(app.descriptor_words(i.name), ' ') collate "C" as key
+      from app.incomes as i
+      where i.organization_id = context.organization_id and i.deleted_at is null
+        and i.received_on between context.today - kept_days and context.today
+        and i.id not in (select m.id from app.match_income_rules(context, context.today - kept_days) as m)
+    ), steps as materialized (
+      -- By payer (stream 0); by payer and amount too, because a bonus breaks the rhythm of a salary.
+      select r.*, s.stream, app.find_rhythm(r.received_on - lag(r.received_on) over (
+        partition by r.key, r.currency, s.stream order by r.received_on, r.recorded_seq
+      )) as rhythm
+      from received as r
+      cross join lateral (values (0::bigint), (r.amount_minor)) as s (stream)
+      where r.key <> ''
+    ), placed as materialized (
+      select s.*, row_number() over latest as place, first_value(s.rhythm) over latest as last_rhythm
+      from steps as s
+      window latest as (partition by s.key, s.currency, s.stream order by s.received_on desc, s.recorded_seq desc)
+    ), runs as materialized (
+      -- The first income of a run has a different gap before it, or none.
+      select p.*, min(p.place) filter (where p.rhythm is distinct from p.last_rhythm) over (
+        partition by p.key, p.currency, p.stream
+      ) as length
+      from placed as p
+      where p.last_rhythm is not null
+    ), found as materialized (
+      select r.key, r.currency, r.stream, split_part(r.last_rhythm, '/', 1) as frequency,
+        split_part(r.last_rhythm, '/', 2)::int as every, max(r.received_on) as last_on,
+        (array_agg(r.id order by r.place))[1] as id, (array_agg(r.name order by r.place))[1] as name,
+        (array_agg(r.account_id order by r.place))[1] as account_id,
+        array_agg(r.amount_minor order by r.place) as amounts,
+        mode() within group (order by extract(day from r.received_on)::int) as day
+      from runs as r
+      where r.place <= r.length and r.length >= least_often
+      group by r.key, r.currency, r.stream, r.last_rhythm
+    )
+    select f.id, f.name, f.account_id,
+      app.income_schedule(f.frequency, f.every, a.anchor_on, null, f.day), f.last_on, f.amounts, f.currency
+    from found as f
+    -- Weekends move an income of the 31st into the next month.
+    cross join lateral (
+      select d.day as anchor_on
+      from generate_series(-1, 1) as g (step)
+      cross join lateral (
+        select case f.frequency when 'monthly' then app.month_day(app.month_of(f.last_on) + g.step, f.day)
+          else f.last_on end as day
+      ) as d
+      order by abs(d.day - f.last_on)
+      limit 1
+    ) as a
+    where f.last_on >= context.today - 10
+        - f.every * case f.frequency when 'weekly' then 7 when 'monthly' then 31 else 366 end
+      and not (f.stream > 0 and exists (
+        select from found as o where o.key = f.key and o.currency = f.currency and o.stream = 0
+      ));
+end
+$$;
+comment on function app.find_income_rhythms is
+  'Income without a rule that at least three times came in one rhythm and that did not stop: its latest record, its '
+  'schedule from the latest date, and its amounts, the latest first.';
+
+create or replace function app.expected_incomes(context app.context, first_day date, last_day date)
+  returns table (income_id text, name text, account_id text, day date, low bigint, likely bigint, high bigint,
+  currency text, source text)
+language plpgsql stable set search_path = '' as $$
+declare
+  days constant int := 5;
+  kept_days constant int := 420;
+  -- The range of the latest amounts.
+  recent constant int := 6;
+begin
+  return query
+    with matched as materialized (
+      select m.rule_id, r.received_on, r.amount_minor, r.account_id, row_number() over (
+        partition by m.rule_id order by r.received_on desc, r.recorded_seq desc
+      ) as place
+      from app.match_income_rules(context, context.today - kept_days) as m
+      join app.incomes as r on r.id = m.id
+    ), rules as (
+      select i.id, i.name, coalesce(i.account_id, (
+          select m.account_id from matched as m where m.rule_id = i.id and m.account_id is not null
+          order by m.place limit 1
+      )) as account_id,
+        app.income_schedule(i.frequency, i.every, i.anchor_on, i.ends_on) as schedule,
+        -- An amount that a person stated counts until the next income.
+        coalesce((
+          select m.amount_minor from matched as m
+          where m.rule_id = i.id and m.place = 1 and m.received_on > (i.updated_at at time zone context.timezone)::date
+        ), i.amount_minor) as likely, i.currency
+      from app.incomes as i
+      where i.organization_id = context.organization_id and i.anchor_on is not null and i.deleted_at is null
+    )
+    select u.id, u.name, u.account_id, d.day,
+      least(u.likely, range.low), u.likely, greatest(u.likely, range.high), u.currency, 'said'
+    from rules as u
+    cross join lateral (
+      select min(m.amount_minor) as low, max(m.amount_minor) as high
+      from matched as m
+      where m.rule_id = u.id and m.place <= recent
+    ) as range
+    cross join lateral unnest(app.dates_between(u.schedule, first_day, last_day)) as d (day)
+    where not exists (
+      select from matched as m
+      where m.rule_id = u.id and m.received_on between d.day - days and d.day + days
+    )
+    union all
+    select f.income_id, f.name, f.account_id, d.day, range.low, f.amounts[1], range.high, f.currency, 'found'
+    from app.find_income_rhythms(context) as f
+    cross join lateral (
+      select min(a.minor) as low, max(a.minor) as high from unnest(f.amounts[:recent]) as a (minor)
+    ) as range
+    cross join lateral unnest(app.dates_between(f.schedule, first_day, last_day)) as d (day)
+    where d.day > f.since + days
+    order by 4, 1;
+end
+$$;
+comment on function app.expected_incomes is
+  'The dates in a period on which income is expected and not received up to five days around, with the lowest and '
+  'highest of the latest six amounts. source: said by a person, or found from at least three incomes in a rhythm; '
+  'income_id is the rule or the latest of these.';
