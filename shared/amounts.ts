@@ -2,7 +2,7 @@
 
 export const minorOf = (amount: string): bigint => BigInt(amount.replace(".", ""));
 
-/** @param like an amount with as many decimals. */
+/** @param like an amount with the same number of decimals. */
 export function amountOf(minor: bigint, like: string): string {
   const decimals = like.split(".")[1]?.length ?? 0;
   const digits = `${absolute(minor)}`.padStart(decimals + 1, "0");
@@ -20,7 +20,7 @@ export function percentOf(part: bigint, whole: bigint, { decimals = 0 } = {}): n
   return Number(part < 0n ? -rounded : rounded) / Number(scale);
 }
 
-/** How much more than a positive earlier amount, in percent. */
+/** By how many percent a value exceeds a positive earlier amount. */
 export const changePercent = (amount: string, earlier: string, options?: { decimals: number }): number =>
   percentOf(minorOf(amount) - minorOf(earlier), minorOf(earlier), options);
 

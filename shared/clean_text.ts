@@ -1,6 +1,6 @@
 /**
  * Cleans text that people typed: removes characters that are invisible but change what others see, or that Postgres
- * cannot store. Everything else is kept as is.
+ * cannot store. Everything else stays.
  */
 
 // Control characters except tab and line breaks, bidi controls, line and paragraph separators, byte-order mark.
@@ -10,7 +10,7 @@ const INVISIBLE = /(?![\t\n\r])\p{Cc}|[\p{Bidi_Control}\u2028\u2029\ufeff]/gu;
 const HIDDEN_LETTERS = /(\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{1,6}\u{e007f})|[\u{e0000}-\u{e007f}]+/gu;
 const PILED_SELECTORS = /([\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]+/gu;
 
-/** Most texts have no other characters, and testing is several times faster than replacing. */
+/** Most texts have no other characters, and a test is several times faster than a replacement. */
 const PLAIN = /^[\t\n\r -~]*$/;
 
 /** Text of several lines. */

@@ -1,6 +1,6 @@
 /**
- * Resolves the environment once into typed data. It reports every missing or malformed variable at once, never prints
- * a value, and never derives a public address from a request.
+ * Resolves the environment once into typed data. It reports all missing and malformed variables at once, and never
+ * prints a value.
  */
 import { type InboundSettings, parseInboundUrl } from "./inbound/inbound_url.ts";
 
@@ -41,7 +41,7 @@ export interface Config {
   knownApps: readonly (readonly [app: string, callback: string])[];
   /** Whether directories' reviewers may sign in with codes (`deno task operate reviewer`). */
   reviewSignIn: boolean;
-  /** Proves to OpenAI that this domain is ours. */
+  /** Proves to OpenAI that we control this domain. */
   openaiAppsChallenge?: string;
   /** The operator's name, contact and country, for the privacy page and the terms. */
   operatorName?: string;
@@ -53,9 +53,9 @@ export interface Config {
   privacyUrl?: string;
   termsUrl?: string;
   pricingUrl?: string;
-  /** The template of the checkout's address; `{organization_id}` and `{plan}` are filled in. */
+  /** The template of the checkout's address, with places for `{organization_id}` and `{plan}`. */
   checkoutUrl?: string;
-  /** Templates of the same kind for the payment provider's pages; `{organization_id}` is optional in them. */
+  /** Similar templates for the payment provider's pages; `{organization_id}` is optional. */
   invoicesUrl?: string;
   cancelUrl?: string;
   /** The plans' prices as text: "€4 a month". */
@@ -65,7 +65,7 @@ export interface Config {
    * Only on the embedded stack: the mailbox's address. Pages link to it when the request comes from the same machine.
    */
   localUrl?: string;
-  /** Only on the embedded stack: the person that "Sign in as …" on the login page signs in. */
+  /** Only on the embedded stack: the person behind "Sign in as …" on the login page. */
   demoEmail?: string;
 }
 
@@ -183,7 +183,7 @@ export function readConfig(env: Environment, needs: readonly ConfigName[]): Conf
   return Object.freeze(config);
 }
 
-/** Whether the privacy page and the terms have all the names that they need. */
+/** Whether all names for the privacy page and the terms are set. */
 export const hasOperator = (
   { operatorName, operatorContact, operatorCountry }: Pick<
     Config,
@@ -216,7 +216,7 @@ function parseJson(value: string): Record<string, unknown> | undefined {
 const isLoopback = (hostname: string) =>
   hostname === "localhost" || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);
 
-// Plain http is accepted on loopback only: elsewhere codes and tokens would cross the network in the clear.
+// Plain http is accepted on loopback only, because elsewhere codes and tokens would cross the network unencrypted.
 function originUrl(value: string): string | undefined {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (!url || url.pathname !== "/" || url.search || url.hash || url.username) return undefined;
@@ -226,8 +226,8 @@ function originUrl(value: string): string | undefined {
 const loopbackUrl = (value: string) =>
   URL.canParse(value) && new URL(value).protocol === "http:" && isLoopback(new URL(value).hostname) ? value : undefined;
 
-// Inside `supabase start` this is http://kong:8000, so plain http is allowed. Of our published addresses, only the
-// function's is built from it.
+// Inside `supabase start` this is http://kong:8000, so plain http is allowed. Only the function's own address is
+// derived from it.
 function platformUrl(value: string): string | undefined {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   return url && /^https?:$/.test(url.protocol) ? value.replace(/\/+$/, "") : undefined;
@@ -235,7 +235,7 @@ function platformUrl(value: string): string | undefined {
 
 const absoluteUrl = (value: string) =>
   URL.canParse(value) && /^(https|mailto):$/.test(new URL(value).protocol) ? value : undefined;
-// Only our own ids are filled in, so the operator's scheme and host stay.
+// Filled only with our own ids, so the operator's scheme and host stay.
 const urlTemplate = (value: string) =>
   absoluteUrl(value) && !/^[^?#]*:\/\/[^/?#]*\{/.test(value) && !/\{(?!organization_id\}|plan\})/.test(value)
     ? value

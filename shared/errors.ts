@@ -19,7 +19,7 @@ export class AppError extends Error {
       headers?: Record<string, string>;
       /** The message for people, in their language. */
       says?: (failures: Words["pages"]["failures"]) => string;
-      /** The organization that rejects changes: pages explain why, and name a person who can help. */
+      /** The organization that rejects changes. Pages explain why, and name a person who can help. */
       unchangeable?: { id: string; state: OrganizationState };
     } = {},
   ) {

@@ -1,10 +1,7 @@
 /** Days as ISO 8601 writes them, 2026-11-26, in no time zone. */
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/**
- * Whether a day exists: `Date` turns February 30 into a day in March, while the database rejects it, and also the year
- * 0.
- */
+/** Whether a day exists. `Date` turns February 30 into a day in March, but the database rejects it, and the year 0. */
 export const isDay = (day: unknown): day is string =>
   typeof day === "string" && DAY.test(day) && day >= "0001" &&
   new Date(`${day}T00:00:00Z`).toJSON()?.slice(0, 10) === day;

@@ -1,4 +1,4 @@
-/** Validates the path to return to after signing in; it must be on this site. */
+/** Validates the path to return to after sign-in, which must be on this site. */
 
 /** Fits the largest authorization request. */
 const MAX_LENGTH = 8192;

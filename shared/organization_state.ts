@@ -8,7 +8,7 @@ export const OrganizationState = z.object({
   /** The owner's address. */
   owner: z.string(),
   is_owner: z.boolean(),
-  /** Whether anything can be written: not during deletion, nor without a plan that includes it. */
+  /** Whether the organization accepts changes: not during deletion, nor without a plan that includes them. */
   takes_changes: z.boolean(),
   /** Whether the reader's role may write. */
   writes: z.boolean(),

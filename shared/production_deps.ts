@@ -15,7 +15,7 @@ import { keep } from "./std/keep.ts";
 export function productionDeps(slug: Slug, needs: readonly ConfigName[]): Deps {
   const config = readConfig(Deno.env.toObject(), needs);
   const database = createDatabase({ url: config.supabaseUrl, key: config.serviceRoleKey });
-  // Loaded when somebody names an address: most instances never see one.
+  // Loaded for the first address of a client, which most instances never see.
   const loaded = keep(async () => (await import("./production_fetch.ts")).productionFetch(config));
   const guardedFetch: GuardedFetch = async (request) => (await loaded())(request);
   return { config, database, clock: systemClock, log: createLog(undefined, { function: slug }), fetch, guardedFetch };

@@ -1,6 +1,6 @@
 /**
- * The only route table: it maps public paths to functions. The functions route by it; the front door and the embedded
- * stack are generated from it.
+ * The only route table. It maps public paths to functions, for the functions themselves, the front door and the
+ * embedded stack.
  *
  * Functions see public paths. When a function is called at its own address (`/functions/v1/<slug>/…`, or `/<slug>/…`
  * behind the platform's gateway, which strips the prefix), the slug is removed first, so `/functions/v1/oauth/token`,
@@ -9,16 +9,16 @@
 
 /**
  * Carries a page's content security policy through the hosted gateway, which replaces the standard header with a
- * sandbox; its presence tells the front door that a response is a page.
+ * sandbox. Its presence marks a response as a page for the front door.
  */
 export const PAGE_POLICY_HEADER = "x-page-policy";
 
-/** Authenticates the front door's client-IP header; holds `FRONT_DOOR_SECRET`. */
+/** Authenticates the front door's client-IP header with `FRONT_DOOR_SECRET`. */
 export const FRONT_DOOR_HEADER = "x-front-door-secret";
 
 /**
- * Set by the embedded stack's front door alone, on a request that no hop seems to have passed on: its pages may link to
- * the mailbox then. All other code ignores it.
+ * Set only by the embedded stack's front door, on requests that no proxy seems to have forwarded. Pages may then link
+ * to the mailbox.
  */
 export const DIRECT_HEADER = "x-direct";
 
@@ -112,7 +112,7 @@ export const ROUTES: readonly Route[] = [
   { path: "/", slug: "auth-callback", page: true },
 ];
 
-/** The front door's request for unknown paths: an address without a handler, which shows the "not found" page. */
+/** The front door's request for unknown paths. The address has no handler, so the "not found" page appears. */
 export const NOT_FOUND: Route = { path: "/not-found/", slug: "auth-callback", page: true, target: "/not-found/" };
 
 /** The route of a public path, or undefined when there is none. */

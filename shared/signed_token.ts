@@ -21,7 +21,9 @@ export async function signToken(
   return `${body}.${encode(await hmac(secrets[0]!, `${label}.${body}`))}`;
 }
 
-/** The claims of an unexpired token for this purpose, signed with any of the secrets; else null. */
+/**
+ * The claims, even of an expired token, for callers that distinguish expired from forged; `exp` is in epoch seconds.
+ */
 export async function readToken(
   secrets: readonly string[],
   label: string,
@@ -53,7 +55,7 @@ export async function keyedHash(secrets: readonly string[], label: string, value
   return encode(await hmac(secrets[0]!, `${label}.${value}`));
 }
 
-// Callers need not know whether a key has to be imported first.
+// Callers need not know whether a key must be imported first.
 const hmac = (secret: string, text: string) => Promise.resolve(hmacSha256(secret, text));
 
 const encode = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64url");

@@ -1,4 +1,6 @@
-/** All absolute URLs that we publish, built from configuration only: `Host` and `X-Forwarded-*` can be forged. */
+/**
+ * All absolute URLs that we publish, built from configuration only, because `Host` and `X-Forwarded-*` can be forged.
+ */
 import { calendarFile } from "./calendar/token.ts";
 import type { Config } from "./config.ts";
 

@@ -54,7 +54,7 @@ export function signedIn(deps: PageDeps, handle: (c: AppContext, user: SignedInU
   };
 }
 
-/** A change by a signed-in person, from a form that was shown to them (field `form_token`). */
+/** A change by a signed-in person, sent from a form that we showed them (field `form_token`). */
 export function signedInForm(
   deps: PageDeps,
   handle: (c: AppContext, asked: { user: SignedInUser; form: Form }) => Promise<Response>,

@@ -1,4 +1,4 @@
-/** Loads pages on first request: most visits need few, and a cold start should be fast. */
+/** Loads pages on first request: most visits need few, and cold starts must be fast. */
 import type { Registry } from "../../shared/providers/registry.ts";
 import { keep } from "../../shared/std/keep.ts";
 import type { Handler, OpenPageDeps, PageDeps } from "./page_guards.ts";

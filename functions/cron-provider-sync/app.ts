@@ -38,7 +38,7 @@ export function createCronProviderSyncApp(
   return app;
 }
 
-/** @throws {AppError} `invalid_request` unless it is a single past month. */
+/** @throws {AppError} `invalid_request` unless the value is a single past month. */
 function askedPeriod(c: AppContext, now: Date): Period | null {
   const given = c.req.queries("period");
   if (!given) return null;

@@ -1,6 +1,6 @@
 /**
  * Re-encrypts credentials with the current key, for links of any status, so that the old key can be dropped after one
- * run. Credentials that no key decrypts stay.
+ * run. Credentials that no key can decrypt stay.
  */
 import { keyIdOf, openCredential, sealCredential } from "../../shared/credentials/envelope.ts";
 import type { CredentialStore, StoredCredential } from "../../shared/db/credential_store.ts";
@@ -14,7 +14,7 @@ interface Resealing extends Pick<Deps, "clock" | "log"> {
   keys: readonly string[];
 }
 
-/** @returns how many were resealed. @throws as the database calls do. */
+/** @returns the number of resealed credentials. @throws as the database calls do. */
 export async function resealCredentials(
   { store, keys, clock, log }: Resealing,
   remainingMs: () => number,

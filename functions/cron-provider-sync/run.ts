@@ -35,7 +35,7 @@ export interface RunLimits {
   elapsed?: () => number;
 }
 
-/** The source document's fields, and no others. */
+/** Only the source document's fields. */
 export interface RunAnswer {
   ok: boolean;
   period: Period;
@@ -44,14 +44,14 @@ export interface RunAnswer {
   errors: Problem[];
 }
 
-/** Counts months by the answer's `status`. */
+/** Counts months by the `status` of the answer. */
 type Tally = Record<string, number>;
 
 /** Six seconds in total. */
 const CLAIM_ATTEMPTS = 4;
 
 /**
- * @param asked `again`: include links whose statement is stored, which may have been corrected.
+ * @param asked `again`: include links with a stored statement, because the provider may have corrected it.
  * @throws {AppError} `unavailable` when the database cannot be reached at all.
  */
 export async function runProviderSync(
@@ -72,7 +72,7 @@ export async function runProviderSync(
   /** Leased links with further months. The database knows the others. */
   const backlog: ClaimedLink[] = [];
   let isAllClaimed = false;
-  /** Retries, so that a database restart does not lose the day's only run. */
+  /** Retry, so that a database restart does not cost the day's only run. */
   const claimLink = async (attempt = 1): Promise<ClaimedLink | null> => {
     try {
       return await store.claimLink({ period, again, before: startedAt, at: clock() });
@@ -117,12 +117,12 @@ export async function runProviderSync(
     fail(error);
   }
   if (!failure) {
-    // A failure here doesn't stop the sync, since the old keys still decrypt.
+    // A failure here doesn't stop the sync, because the old keys still work.
     resealed = await job.reseal(() => limits.workMs / 2 - elapsed()).catch((thrown) => {
       log.error("credentials_not_resealed", { error: describeError(thrown) });
       return 0;
     });
-    // Wait for all of them, even if one failed: the others hold leases.
+    // Wait for all of them, even after a failure, because the others hold leases.
     await Promise.all(workers().map((worker) => worker.catch(fail)));
     await count().catch(fail);
   }
@@ -156,7 +156,7 @@ interface Asking {
   isCurrent: boolean;
 }
 
-/** @returns whether the link is still leased and can be queried for another month. */
+/** @returns whether the lease still holds, so that another month can be queried. */
 async function askOne(
   { store, ask, clock, log }: Job,
   link: AskedLink & LeasedMonth,

@@ -1,4 +1,4 @@
-/** Messages for mails that were not sent normally, by code. */
+/** Messages for mails that were not sent or may have been lost, by code. */
 import type { Problem } from "../../shared/jobs/problems.ts";
 
 const MESSAGES: Record<string, string> = {

@@ -11,7 +11,7 @@ import type { Job, Stage } from "./stage.ts";
 const STALE_DAYS = 7;
 
 interface Refreshed {
-  /** Whether the latest published set is stored, fetched now or before. */
+  /** Whether the latest published set is stored, from this run or an earlier one. */
   refreshed: boolean;
   added: number;
   [count: string]: number | boolean;
@@ -32,7 +32,7 @@ export async function refreshRates(job: Job, stage: Stage): Promise<Refreshed> {
 }
 
 /**
- * Queries the sources in order. A set with a jump is remembered: the next source may confirm it, or have a better one.
+ * Queries the sources in order. A set with a jump waits for the next source to confirm it or to provide a better set.
  */
 async function newestSet(
   { config, fetch, log }: Job,

@@ -4,10 +4,10 @@ import type { RateSource } from "../../shared/rates/sources.ts";
 import type { Job } from "./stage.ts";
 
 const LONGEST_FETCH_MS = 10_000;
-/** Thirty-odd rates take 2 KB, all currencies 11 KB. */
+/** About thirty rates take 2 KB, all currencies 11 KB. */
 const MAX_BYTES = 32_768;
 
-/** The source has no rates for the request, which is a valid answer. */
+/** The source has no rates for the requested day, which is a valid answer. */
 export class NoRates extends Error {
   override readonly name = "NoRates";
 }
@@ -16,7 +16,7 @@ export class NoRates extends Error {
 export const readRates = async (fetch: Job["fetch"], source: RateSource, remainingMs: number): Promise<RateSet> =>
   source.parse(await read(fetch, source.url, Math.min(LONGEST_FETCH_MS, remainingMs)));
 
-/** The text of a small response. @throws for anything but 200 in time. */
+/** The text of a small response. @throws for any status but 200, and after the time limit. */
 async function read(fetch: Job["fetch"], url: string, timeoutMs: number): Promise<string> {
   const response = await fetch(url, {
     signal: AbortSignal.timeout(timeoutMs),

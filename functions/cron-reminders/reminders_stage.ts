@@ -32,8 +32,7 @@ interface Sent {
 }
 
 /**
- * @throws {AppError} `internal` when mail is not configured (digests wait then), or the error that kept all mails from
- *   being sent
+ * @throws {AppError} `internal` when mail is not configured (digests wait then), or the error that prevented all mails
  */
 export async function sendReminders(job: Job, stage: Stage, fail: Fail): Promise<Sent> {
   const failure = await collect(job, stage);
@@ -56,7 +55,7 @@ async function collect({ store, log }: Job, { problems, at, remainingMs }: Stage
   let after: Cursor = null;
   let size = PAGE;
   let failure: AppError | undefined;
-  // Sending comes first: uncollected bills are collected tomorrow if still within their window.
+  // Sending has priority: uncollected bills are collected tomorrow if still within their window.
   const keptMs = remainingMs() * SENDING_TIME_SHARE;
   while (remainingMs() > keptMs) {
     try {
@@ -73,7 +72,7 @@ async function collect({ store, log }: Job, { problems, at, remainingMs }: Stage
       size = Math.max(1, Math.floor(size / PAGE_SHRINK_FACTOR));
     }
   }
-  // Time ran out with pages left: the run must not count as complete.
+  // The time is over with pages left, so the run must not count as complete.
   if (!failure) problems.add(mailProblem("left_for_next_run"));
   return failure;
 }
@@ -98,7 +97,7 @@ async function sendBatches(
     }
     const startedAt = performance.now();
     const { pause, isUnsure } = await sendBatch(job, { batch, transport, stage, sent }).catch((thrown) => {
-      // The outcome is not stored: the lease expires, and the batch is sent again with the same key.
+      // The outcome was not stored, so the lease expires, and the batch is sent again with the same key.
       log.error("batch_not_settled", { code: "not_settled", error: describeError(thrown) });
       problems.add({ ...mailProblem("not_settled"), ref: batch.id });
       return { pause: undefined, isUnsure: true };
@@ -145,7 +144,7 @@ async function sendBatch(
 }
 
 /**
- * The mails of a batch in order. A digest that cannot be rendered fails on its own; nothing else removes it from the
+ * The mails of a batch in order. A digest that cannot be rendered fails alone; nothing else removes a digest from the
  * batch.
  */
 async function compose(

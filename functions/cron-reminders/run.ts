@@ -17,7 +17,7 @@ import { sendReminders } from "./reminders_stage.ts";
 import { rollBills } from "./roll_stage.ts";
 import type { Fail, Job, Stage } from "./stage.ts";
 
-/** The source document's fields, and no others. */
+/** Only the source document's fields. */
 export interface RunAnswer {
   ok: boolean;
   candidates: number;
@@ -32,7 +32,8 @@ export interface RunLimits {
   /** How long new work is started. */
   workMs: number;
   /**
-   * Only rolls bills and records automatic payments: totals need them soon after midnight, while mails wait for 08:00.
+   * Only rolls bills and records automatic payments, because totals need them soon after midnight, while mails wait for
+   * 08:00.
    */
   rollsOnly?: boolean;
   /** Only sends events to apps, which are waiting for them. */

@@ -21,5 +21,5 @@ export interface Stage {
   remainingMs(): number;
 }
 
-/** Marks a stage as failed for monitors, though it did part of its work. */
+/** Marks a stage as failed for monitors, although it did part of its work. */
 export type Fail = (code: string) => void;

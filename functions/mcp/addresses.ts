@@ -1,5 +1,5 @@
 /**
- * Adds absolute URLs to results. The database does not know our addresses: it names the page, and this module builds
+ * Adds absolute URLs to results. The database does not know our addresses, so it names the page, and this module builds
  * the URL from the configuration.
  */
 import type { Envelope } from "../../shared/connector/result.ts";

@@ -28,7 +28,7 @@ const FRONT = {
 };
 const DIRECT = { endpoint: "/", documents: ["/.well-known/oauth-protected-resource"] };
 
-/** Callers with unproven tokens leave places free for callers with valid ones. */
+/** Leave places for callers with valid tokens free of callers with unproven ones. */
 const UNPROVEN = 12;
 
 interface Options {

@@ -92,8 +92,8 @@ function unauthorized({ address, words }: Connector, error?: ChallengeError): Ap
 }
 
 /**
- * RFC 6750 §3.1: a client may ask the person again, who then sees the choice, or show the address where the person can
- * allow the connection to write.
+ * RFC 6750 §3.1: a client may ask the person again, who can then choose write access, or show the page where the person
+ * can allow it.
  */
 function narrowedResponse(
   { grant_id, organization }: NarrowedWrite,
@@ -110,7 +110,7 @@ function narrowedResponse(
   });
 }
 
-/** 403 as for a missing plan: signing in again wouldn't help. */
+/** 403, as for a missing plan, because signing in again wouldn't help. */
 function deletingResponse(
   { deletes_on, organization }: Extract<Refusal, { outcome: "organization_deleting" }>,
   { address, deletionUrl, words }: Connector,
@@ -126,7 +126,9 @@ function deletingResponse(
   });
 }
 
-/** 403 without an error in the challenge: given `insufficient_scope`, a client would sign in again, to no avail. */
+/**
+ * 403 without an error in the challenge, because a client that gets `insufficient_scope` would sign in again in vain.
+ */
 function planResponse(
   { plan, required_plan, organization, owner }: Extract<Refusal, { outcome: "feature_not_in_plan" }>,
   { address, plansUrl, words }: Connector,

@@ -2,9 +2,9 @@
  * `POST` of the connector: one JSON-RPC message. The SDK handles it; this module decides whether to serve the caller
  * and how much to read. A `tools/call` runs first, because its SQL also checks the token, which saves a round trip. A
  * cheap query authenticates everything else, and a call that reached no SQL. A message over the unauthenticated limit
- * is authenticated before the rest is read. An invalid token is 401, whatever else is wrong. Answers are buffered,
- * because the verdict on the caller comes with them; an answer with progress becomes a stream at its first event, when
- * the verdict is known.
+ * is authenticated before the rest is read. An invalid token is answered 401, whatever else is wrong. Answers are
+ * buffered, because the verdict on the caller arrives with them. An answer with progress becomes a stream at its first
+ * event, when the verdict is known.
  */
 import { acceptsEventStream } from "../../shared/connector/accept.ts";
 import { errorResponse, INVALID_REQUEST, nestsDeeper, readMessage } from "../../shared/connector/json_rpc.ts";
@@ -25,7 +25,7 @@ import { TOOLS } from "./tools/mod.ts";
 
 const BYTES_OF_TOOLS = new Map<string, number>(TOOLS.map(({ listed, maxBytes }) => [listed.name, maxBytes]));
 const LARGEST_BYTES = Math.max(...BYTES_OF_TOOLS.values());
-/** Far deeper than any protocol message; the SDK recurses into it. */
+/** Far deeper than any protocol message; limited because the SDK recurses into it. */
 const MAX_DEPTH = 100;
 
 /** @param caller with a token that is not yet checked. */

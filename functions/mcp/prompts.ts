@@ -5,7 +5,7 @@ import type { Words } from "../../shared/words/words.ts";
 
 const MAX_ARGUMENT = 200;
 
-/** Most clients ask for none, so their words are loaded with the first. */
+/** Most clients request no prompts, so their words are loaded at the first request. */
 const promptsOf = async ({ prompts }: Words) => new Map<string, PromptWords>(Object.entries(await prompts()));
 
 export const listPrompts = async (words: Words): Promise<Prompt[]> =>
@@ -25,7 +25,7 @@ export async function getPrompt(
   if (!prompt) return undefined;
   const { description, argument } = prompt;
   const value = argument && filledIn[argument.name]?.trim();
-  // User input that ends up inside quotation marks.
+  // User input for a place inside quotation marks.
   const text = prompt.text(value?.replace(/["\p{Cc}]/gu, "").trim().slice(0, MAX_ARGUMENT));
   return { description, messages: [{ role: "user", content: { type: "text", text } }] };
 }

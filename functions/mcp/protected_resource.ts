@@ -1,6 +1,6 @@
 /**
  * The protected-resource document (RFC 9728 §2) of one of the connector's addresses. `resource` is the requested
- * address, since clients compare it with the one they were given; the authorization server is always ours.
+ * address, because clients compare it with the one that they were given.
  */
 import { SCOPE } from "../../shared/oauth/scope.ts";
 import type { AppContext } from "../../shared/http/app.ts";

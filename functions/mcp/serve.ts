@@ -1,7 +1,7 @@
 /**
  * The SDK's response to one message whose body was already read, within our limit. The SDK handles both protocol eras
- * and reports problems with a request to the client itself. A message of the older era that needs no stream gets JSON
- * instead of a stream that would have to be read again.
+ * and reports problems with a request to the client itself. A message of the older era that needs no stream gets JSON,
+ * because buffering a stream would mean reading it again.
  */
 import {
   createMcpHandler,
@@ -21,7 +21,7 @@ export interface Exchange {
   /** The body; undefined when it is not JSON, which the SDK reports as missing or of the wrong type. */
   parsed: unknown;
   run: RunTool;
-  /** Whether the caller may only read; the tool's SQL decides about a call. */
+  /** Whether the caller may only read. The tool's SQL decides about calls. */
   onlyReads?: boolean;
   /** Whether the answer may become a stream. */
   isStreamed: boolean;
@@ -58,7 +58,7 @@ export async function serve(
   let failure: unknown;
   const handler = createMcpHandler(() => createServer(server), { onerror: (error) => failure = error });
   const response = await handler.fetch(request, { parsedBody: parsed });
-  // An error below 500 is the caller's and may quote the caller, so it is not logged.
+  // An error below 500 is the caller's fault and may contain the caller's data, so it is not logged.
   if (response.status >= 500) {
     log.error("mcp_failure", { request_id: c.get("requestId"), error: describeError(failure) });
   }

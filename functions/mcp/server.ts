@@ -1,6 +1,6 @@
 /**
- * The MCP server of one request: its lists, and the way a tool call reaches us. The SDK handles both protocol eras. We
- * use its low-level server, which shows the contracts unchanged and passes no exception on to clients.
+ * The MCP server of one request: its lists, and the handler of tool calls. The SDK handles both protocol eras. We use
+ * its low-level server, which shows the contracts unchanged and passes no exception on to clients.
  */
 import {
   type CallToolRequest,
@@ -34,7 +34,7 @@ import { TOOLS } from "./tools/mod.ts";
 const LIST_CACHE = { ttlMs: 3_600_000, cacheScope: "private" } as const;
 
 const OPTIONS: ServerOptions = {
-  // A client that expects change notifications holds a stream open, which would tie up a worker for nothing.
+  // A client that expects change notifications would hold a stream and a worker for nothing.
   capabilities: {
     tools: { listChanged: false },
     prompts: { listChanged: false },
@@ -74,7 +74,7 @@ const listTools = ({ tools }: Words, onlyReads: boolean) =>
   })) as ListToolsResult["tools"];
 
 /**
- * Clients of the newer era state it with each request. Clients of the older one can't be asked, because there are no
+ * Clients of the newer era declare it in each request. Clients of the older era can't be asked, because there are no
  * sessions.
  */
 function showsForms(envelope: Record<string, unknown> = {}): boolean {

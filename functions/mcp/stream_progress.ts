@@ -1,6 +1,6 @@
 /**
- * Progress of a call whose client asked for it. Its answer is an event stream from the first report on. A report needs
- * a first database call that went through, so until then a refusal can still be an HTTP status; afterwards it is the
+ * Streams the progress of a call if the client asked for it. The answer becomes an event stream with the first report,
+ * which follows a successful database call. Until then a refusal can still be an HTTP status; afterwards it is the
  * stream's last event.
  */
 import { ProtocolError } from "@modelcontextprotocol/server";

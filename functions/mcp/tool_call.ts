@@ -1,6 +1,6 @@
 /**
  * One tool call: checks the arguments, runs the tool's SQL, and keeps its verdict on the caller, because the SDK turns
- * any result into a response before that could be checked.
+ * any result into a response before we could check it.
  */
 import type { Arguments, Tool } from "../../shared/connector/tool.ts";
 import { listedArguments } from "../../shared/connector/listed_schema.ts";
@@ -59,7 +59,7 @@ export function createToolCall(
   let failure: AppError | undefined;
   let called: Tool | undefined;
   let begun: ToolRun | undefined;
-  /** The rest of the same request; undefined also when the caller has lost access meanwhile. */
+  /** The result of a further call in the same request; also undefined if the caller has lost access meanwhile. */
   async function followUp(
     tool: Tool,
     sent: Arguments,
@@ -97,14 +97,14 @@ export function createToolCall(
         verdict = await store.callTool({ ...caller, tool: name, arguments: parsed.value, isLong, isRead });
         const first = verdict.outcome === "ok" ? verdict : undefined;
         const facts = first && (await followUp(tool, parsed.value, { first, signal, send }) ?? first.result);
-        // Never sent: the verdict replaces it.
+        // Never sent, because the verdict replaces it.
         if (!facts || verdict.outcome !== "ok") return answer(internal);
         const { proposal_id: proposalId, ...told } = facts as FactEnvelope & { proposal_id?: string };
         const said = await withAddresses(presentPage(name, told, words), connector);
         const shown = listCommit(said, tool.listed.inputSchema);
         const result = parsed.understood ? { ...shown, understood: parsed.understood } : shown;
         const about = proposalId ?? (name === "decide_proposal" && facts.ok && parsed.value.proposal_id);
-        // After the answer, a mail goes to the approvers, or to the proposer.
+        // After the answer, sends mail to the approvers or to the proposer.
         if (about) connector.mailProposal(String(about), requestId);
         note({
           tool: name,
@@ -151,5 +151,5 @@ function refuseNarrowed(caller: Authentication, tool: Tool | undefined): Authent
 const nameRequest = (result: ToolResult, requestId: string): ToolResult =>
   result.isError ? { ...result, _meta: { request_id: requestId } } : result;
 
-/** Ends a tool's work when its caller loses access halfway; the verdict says why. */
+/** Ends a tool's work when its caller loses access halfway. The verdict has the reason. */
 class RefusedMeanwhile extends Error {}

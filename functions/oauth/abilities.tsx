@@ -84,7 +84,7 @@ export function Abilities({ organizations, access, destination, words }: Abiliti
   );
 }
 
-/** Drawn on a square of 24 in the text's color. */
+/** Drawn on a square of 24 units in the text's color. */
 const ICONS = {
   eye: "M2 12s4-6.5 10-6.5S22 12 22 12s-4 6.5-10 6.5S2 12 2 12zM12 9.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5z",
   pen: "M4 20v-4L15 5l4 4L8 20z",

@@ -19,10 +19,9 @@ interface Verified {
 
 /**
  * Reports an error to the client before the person saw a page. Anybody can register a client, so this could be abused
- * as an open redirect: unless the person has approved the redirect URI before, they see the error and go on with a
- * click of their own (RFC 9700 §4.11.2). Also redirected directly are apps on the person's own device and published
- * callbacks of known makers, but not with `prompt=none`, which redirects whether or not a person is there: it only goes
- * to approved redirect URIs.
+ * as an open redirect. A redirect URI that the person has not approved before therefore gets a page with the error and
+ * a link (RFC 9700 §4.11.2). Apps on the person's own device and published callbacks of known makers are also
+ * redirected directly. With `prompt=none`, which works without a person, only approved redirect URIs are.
  */
 export async function refuseUnasked(
   c: AppContext,
@@ -65,7 +64,7 @@ export function redirectRefusal(
   return redirect(withParameters(request.redirect_uri, answer), status);
 }
 
-/** Gives the client its code; after a POST the browser must not resend the form (303). */
+/** Gives the client its code. The 303 keeps the browser from resending the form to the client. */
 export function redirectWithCode(
   { urls }: Pick<AuthorizationServer, "urls">,
   { request, code }: { request: Verified; code: string },

@@ -1,6 +1,6 @@
 /**
  * The authorization endpoint (RFC 6749 §3.1): validates a request and asks the person. Until the client and its
- * redirect URI are verified, errors are shown on a page; no redirect.
+ * redirect URI are verified, errors appear on a page, without a redirect.
  */
 import type { AppContext } from "../../shared/http/app.ts";
 import { readSession } from "../../shared/http/session.ts";
@@ -52,10 +52,10 @@ export async function authorize(c: AppContext, server: AuthorizationServer): Pro
       302,
     );
   }
-  // Always ask: any app on this computer could impersonate one that was allowed before (RFC 8252 §8.6).
+  // Always ask, because any app on this computer could impersonate one that was allowed before (RFC 8252 §8.6).
   if (isSilent) return await refuse("consent_required");
   if (!onboarded) return redirect(withNext("/onboarding", authorizationPath(sent)), 302);
-  // Onboarding happens once. A person who left their only organization has none.
+  // They completed onboarding but have no organization, because they left their only one.
   if (organizations.length === 0) return redirect(withNext("/organizations/new", authorizationPath(sent)), 302);
 
   const consent = { id: crypto.randomUUID(), userId: user.id, request: judged.request };

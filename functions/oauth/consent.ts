@@ -64,8 +64,8 @@ export async function decideConsent(c: AppContext, server: AuthorizationServer):
 }
 
 /**
- * Browsers always say where a form was posted from; a request that does not is not from a browser. The signed page is
- * the form token: it names the person it was shown to.
+ * Browsers always send a form's origin, so a request without one does not come from a browser. The signed page serves
+ * as form token, because it names the person who saw it.
  */
 function requireOwnSite(c: AppContext, site: string): void {
   const origin = c.req.header("origin");

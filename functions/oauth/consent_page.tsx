@@ -1,8 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/**
- * The consent page: app, organization, permissions and redirect target. Order and wording are design decisions; the
- * page contains no logic.
- */
+/** The consent page: app, organization, permissions and redirect target. It contains no logic. */
 import type { ConsentOrganization, StoredClient } from "../../shared/db/oauth_store.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 import { createBrowserToken } from "../../shared/http/browser_token.ts";
@@ -27,7 +24,10 @@ export interface ConsentPage {
   hasPlans: boolean;
   /** Whether the person limits this app to reading in some organization. */
   isNarrowed: boolean;
-  /** The preselected access: a choice to read stays, so that no app gains access by asking again. */
+  /**
+   * The preselected access. A person's earlier choice of read-only stays, so that no app gains access with another
+   * request.
+   */
   access: Access;
   user: SignedInUser;
   /** The signed request that this page asks about. */
@@ -123,7 +123,7 @@ interface PlanNeededView {
   words: ConsentWords;
 }
 
-/** Why the person can allow nothing. */
+/** Why the person can't connect the app to any organization. */
 const PlanNeeded = ({ organization: { name, trial_ended_at }, words: { nothingToConnect: words } }: PlanNeededView) => (
   <Notice kind="warning">
     <p>{(trial_ended_at ? words.trialEnded : words.needsPlan)(<Name>{name}</Name>)}</p>
@@ -200,7 +200,7 @@ interface CautionView {
   words: ConsentWords;
 }
 
-/** A warning to consider before pressing Allow, if there is one. */
+/** A warning before the Allow button, if there is one. */
 function Caution({ target, ...view }: CautionView & { target: RedirectTarget }) {
   const { name, trust, words } = view;
   switch (target.kind) {
@@ -243,8 +243,8 @@ function Doubt({ name, trust: { doubt, host }, words }: CautionView) {
 }
 
 /**
- * CSP sources the form may lead to. Chromium applies `form-action` to every redirect after a form post, including the
- * client's own (CSP3 §6.4.2), and clients do redirect from their callback to another page or port.
+ * CSP sources that the form may lead to. Chromium applies `form-action` to every redirect after a form post, including
+ * the client's own (CSP3 §6.4.2), and clients do redirect from their callback to another page or port.
  */
 function formActionOf(target: RedirectTarget, redirectUri: string): string[] {
   switch (target.kind) {

@@ -1,6 +1,6 @@
 /**
  * Quotas for fetching and storing a client's metadata document. Anybody can make us fetch documents, so each caller
- * gets a share of the total, separate from the documents of connected clients.
+ * gets a share of the total. Documents of connected clients have separate quotas.
  */
 import type { ClientRoom, Quota } from "../../shared/db/quota.ts";
 import type { AppContext } from "../../shared/http/app.ts";
@@ -26,7 +26,7 @@ export async function documentQuotas(
   { c, clientId }: DocumentRequest,
 ): Promise<{ documentQuotas: Quota[]; knownQuotas: Quota[] }> {
   if (isPublishedDocument(clientId)) {
-    // Not counted by caller, because one read serves everybody for minutes.
+    // Not counted by caller, because one fetch serves everybody for minutes.
     const own = await quotasFor(config, [["client_document_published", clientId]]);
     return { documentQuotas: own, knownQuotas: own };
   }

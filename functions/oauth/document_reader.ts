@@ -22,7 +22,7 @@ export type DocumentReader = (clientId: string) => Promise<ReadDocument>;
 
 /** Long enough for impatient reloads, short enough for a developer who is fixing the document. */
 const FAILURE_CACHE_MS = 30_000;
-/** Anybody can cause failures for as many URLs as the limits allow; the latest are enough. */
+/** Anybody can cause failures for as many URLs as the limits allow, so keep only the latest. */
 const MAX_FAILURES = 1000;
 
 /** Failures of the network or of the other server, as opposed to an invalid document or address. */

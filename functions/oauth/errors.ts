@@ -88,7 +88,7 @@ const WIRE: Readonly<Record<Refusal, WireError>> = {
   ),
 };
 
-/** Answers with the wire error for a reason. `detail` replaces its text if there is a more precise one. */
+/** Answers with the public error for a reason. A more precise `detail` replaces its text. */
 export function refuse(
   c: AppContext,
   { log }: Pick<AuthorizationServer, "log">,
@@ -119,7 +119,7 @@ const FAILURES: Readonly<Record<ErrorCode, string>> = {
   rate_limited: "temporarily_unavailable",
   internal: "server_error",
   overloaded: "temporarily_unavailable",
-  // Never invalid_grant: a client would discard its tokens over an outage.
+  // Never invalid_grant, because a client would then discard its tokens over an outage.
   unavailable: "temporarily_unavailable",
 };
 

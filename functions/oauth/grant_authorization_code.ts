@@ -29,7 +29,7 @@ export async function exchangeCode(c: AppContext, server: AuthorizationServer, f
   const client = { client_id: sent.client_id };
   const limits = await tokenLimits(server.config, c);
 
-  // Report an unknown client first, so that it registers again instead of asking the person.
+  // Report an unknown client first, so that it registers again instead of requesting consent.
   if (judged.outcome === "refused") {
     const { outcome } = await store.findClient({ clientId: sent.client_id, at, limits });
     return refuse(c, server, outcome === "found" ? judged.reason : outcome, client);

@@ -9,8 +9,8 @@ export const PAGE = "/api/oauth/authorize";
 export const headers: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
   const { headers } = c.res;
-  // Codes travel in URLs, so our URLs must not reach other sites as referrers, or search engines. Pages set this
-  // themselves.
+  // Codes travel in URLs, so our URLs must not reach other sites as referrers, or search engines. Pages set these
+  // headers themselves.
   if (!headers.has("referrer-policy")) headers.set("referrer-policy", "no-referrer");
   headers.set("x-robots-tag", "noindex");
   headers.set("x-content-type-options", "nosniff");

@@ -1,6 +1,6 @@
 /**
- * Finds the client of a request, and the person's organizations. The database has registered clients, and a copy of
- * each metadata document. A stale copy is fetched again, within the limits.
+ * Finds the client of a request, and the person's organizations. The database has registered clients and a copy of each
+ * metadata document. Stale copies are fetched again, within the limits.
  */
 import type { OpenedConsent, OpenedDocumentConsent, StoredClient } from "../../shared/db/oauth_store.ts";
 import type { AppContext } from "../../shared/http/app.ts";
@@ -77,8 +77,7 @@ async function readAndOpen(
       }),
     );
   }
-  // Existing users of a client should not suffer from an outage of its server; new ones are not admitted on stale
-  // metadata.
+  // An outage of a client's server must not affect its existing users. New users need fresh metadata.
   const isServed = read.unavailable && opened.serves_stale;
   logDocument(c, server, { ...lookup, outcome: isServed ? "served_stale" : "refused", reason: read.reason });
   if (isServed) return known(opened);

@@ -1,4 +1,7 @@
-/** Dynamic client registration (RFC 7591 §3). Public clients only: no secret, and no management of registrations. */
+/**
+ * Dynamic client registration (RFC 7591 §3). Public clients only, without secrets and without management of
+ * registrations.
+ */
 import { Buffer } from "node:buffer";
 import { callerQuotas, clientRoom } from "../../shared/http/quotas.ts";
 import { note } from "../../shared/http/app.ts";

@@ -4,7 +4,7 @@ import { SCOPE } from "../../shared/oauth/scope.ts";
 import type { TokenPair } from "../../shared/oauth/tokens.ts";
 import { NO_STORE } from "./errors.ts";
 
-/** Always all members, none null: clients keep their old token when one is missing, and fail on null. */
+/** Includes every member and never null: clients keep their old token if one is missing, and fail on null. */
 export function tokenResponse(c: AppContext, { accessToken, refreshToken }: TokenPair, expiresIn: number): Response {
   const body = {
     access_token: accessToken,

@@ -40,14 +40,14 @@ export function createPaymentWebhookApp({ config, database, clock, log }: Deps):
     const bodyHash = sha256(new Uint8Array(body)).toString("hex");
     const verdict = await store.applyPaymentEvent(event, { bodyHash, eventId: eventIdOf(c), at: clock() });
     note(c, verdict);
-    // Retries cannot fix these; a person must.
+    // Retries cannot fix these errors; a person must.
     if (verdict.reason) log.error("payment_event", { request_id: c.get("requestId"), ...verdict });
     return c.json({ status: verdict.outcome }, 200, { "cache-control": "no-store" });
   });
   return app;
 }
 
-/** The provider's event id, for support. It is not covered by the signature, so nothing depends on it. */
+/** The provider's event id, for support. The signature does not cover it, so nothing depends on it. */
 function eventIdOf(c: AppContext): string | null {
   const eventId = c.req.header("x-payment-event-id") ?? c.req.header("x-razorpay-event-id") ?? "";
   return /^[\x21-\x7e]{1,128}$/.test(eventId) ? eventId : null;

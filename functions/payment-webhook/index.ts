@@ -2,7 +2,8 @@
 import { productionDeps } from "../../shared/production_deps.ts";
 import { createPaymentWebhookApp } from "./app.ts";
 
-// Without its secret it still starts and returns 503 with a log line, so that the provider retries its events later.
+// Without its secret the function starts and returns 503 with a log line, so that the provider retries its events
+// later.
 Deno.serve(
   createPaymentWebhookApp(productionDeps("payment-webhook", ["siteUrl", "supabaseUrl", "serviceRoleKey"])).fetch,
 );

@@ -28,7 +28,7 @@ export type NewRule = z.infer<typeof NewRule>;
 export const ApprovalRule = z.extend(NewRule, { id: z.string() });
 export type ApprovalRule = z.infer<typeof ApprovalRule>;
 
-/** What an organization lets assistants write only after approval. */
+/** An organization's approval rules. */
 export const ApprovalPolicy = z.object({
   id: z.string(),
   name: z.string(),
@@ -90,7 +90,7 @@ export const Proposal = z.object({
   created_at: z.string(),
   expires_at: z.string(),
   approver: Approver,
-  /** The people who can decide, by address. */
+  /** The addresses of the people who can decide. */
   asked: z.array(z.string()),
   may_decide: z.boolean(),
   may_withdraw: z.boolean(),

@@ -33,7 +33,7 @@ export function parseEvent(body: BufferSource): PaymentEvent | null {
     subscriptionId: asWord(subscription.id, 64),
     providerPlanId: asWord(subscription.plan_id, 64),
     organizationId: asOrganizationId(asObject(subscription.notes).organization_id),
-    // One of the provider's own samples has it inside `payload`.
+    // One of the provider's own samples nests it inside `payload`.
     occurredAt: asInstant(envelope.created_at) ?? asInstant(payload.created_at),
     periodEndsAt: asInstant(subscription.current_end),
     paidCount: asCount(subscription.paid_count),

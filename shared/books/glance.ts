@@ -32,7 +32,7 @@ export const DueBill = z.object({
     is_estimate: z.optional(z.nullable(z.boolean())),
   })),
   overdue_count: z.optional(z.number()),
-  /** Missing when no payer is set; the person who pays becomes the payer. */
+  /** Absent when no payer is set; then the person who pays becomes the payer. */
   paid_by: z.optional(z.string()),
   shared: z.optional(Sharing),
   /** Whether a document is attached to the earliest open date. */
@@ -45,7 +45,7 @@ export const DueBill = z.object({
 export type DueBill = z.infer<typeof DueBill>;
 
 export const SpendingRow = z.object({
-  /** One name, or the reason why it is missing. */
+  /** A name, or the reason why it is missing. */
   group: z.tuple([Group]),
   amount: z.string(),
   count: z.number(),
@@ -120,7 +120,7 @@ export const Glance = outcome(["found"], {
   /** The first day of the month on the page. */
   month: z.string(),
   state: OrganizationState,
-  /** Whether the reader may change anything now: by role, plan and state. */
+  /** Whether the reader may change anything now, judging by role, plan and state. */
   may_write: z.boolean(),
   may_export: z.boolean(),
   bills: z.nullable(z.object({
@@ -165,7 +165,7 @@ export const Glance = outcome(["found"], {
 });
 export type Glance = z.infer<typeof Glance>;
 
-/** Whether the totals lack amounts that aren't known yet. */
+/** Whether the totals omit amounts that aren't known yet. */
 export const lacksAmounts = (warnings: NonNullable<Glance["bills"]>["warnings"]): boolean =>
   !!warnings?.some(({ code }) => code === "amount_missing.of_dates");
 

@@ -7,7 +7,7 @@ export const DueDate = z.object({
   name: z.string(),
   /** YYYY-MM-DD, in the owner's time zone. */
   due_on: z.string(),
-  /** How many dates of the bill fall on that day: more than one only by a weekend rule. */
+  /** How many dates of the bill fall on that day; more than one only because of a weekend rule. */
   dates: z.number(),
   autopay: z.boolean(),
   /** When the bill or the date last changed. */

@@ -16,7 +16,7 @@ interface Reading {
   format: Pick<Format, "money" | "date">;
   /** BCP 47, the language of the words. */
   language: string;
-  /** Host name of the site; makes the ids of events ours. */
+  /** The site's host name, which makes the ids of events unique. */
   host: string;
 }
 
@@ -27,7 +27,7 @@ export function writeCalendar(facts: CalendarFacts, { words, format, language, h
     prodId: { company: host, product: "bills", language: language.toUpperCase() },
     method: ICalCalendarMethod.PUBLISH,
     name: escapeText(words.name(cleanLine(facts.organization))),
-    // An app that shows nothing after a day must not suggest that no bill is due.
+    // An empty future in an app must not suggest that no bill is due.
     ...(facts.is_cut && last && {
       description: escapeText(words.cut(format.date(last.due_on, { style: "day", today: "" }))),
     }),
@@ -44,11 +44,11 @@ export function writeCalendar(facts: CalendarFacts, { words, format, language, h
       transparency: ICalEventTransparency.TRANSPARENT,
     });
   }
-  // The library leaves the last line open (RFC 5545 §3.1).
+  // The library omits the line end of the last line (RFC 5545 §3.1).
   return `${calendar.toString()}\r\n`;
 }
 
-/** The library escapes the texts of events but not of the calendar (RFC 5545 §3.3.11), which are one line each. */
+/** The library escapes the texts of events but not the calendar's own (RFC 5545 §3.3.11), which have one line each. */
 const escapeText = (line: string) => line.replace(/[\\;,]/g, "\\$&");
 
 function summaryOf(due: DueDate, { words, format }: Pick<Reading, "words" | "format">): string {

@@ -12,5 +12,5 @@ export const calendarToken = (secret: string): string => `${PREFIX}${secret}`;
 /** The file name in a calendar's address, after `/calendar/`. */
 export const calendarFile = (token: string): string => `${token}.ics`;
 
-/** The token in a file name; undefined when we cannot have issued it. */
+/** The token in a file name; undefined if it is not in our format. */
 export const tokenOfFile = (file: string): string | undefined => FILE.exec(file)?.[1];

@@ -9,7 +9,7 @@ import { type FormHint, formHint } from "./form_hint.ts";
 import type { JsonSchema } from "./schema.ts";
 import { isChange } from "./understand.ts";
 
-/** A problem with the arguments themselves: the same call succeeds once the field is corrected. */
+/** A problem with the arguments themselves; the same call succeeds once the field is corrected. */
 export interface ArgumentError extends RefusalFacts {
   code: RefusalCode & (`invalid_argument.${string}` | `needs_answer.${string}`);
 }
@@ -80,7 +80,7 @@ function explain(issue: Issue, schema: JsonSchema): ArgumentError {
   }
 }
 
-/** The JSON value that empties a field. */
+/** The JSON value that clears a field. */
 function emptyOf(node: JsonSchema | undefined): string | undefined {
   if (node?.type === "array") return node.minItems ? undefined : "[]";
   const isText = node?.type === "string" && !node.enum && !node.minLength;

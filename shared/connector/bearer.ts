@@ -1,6 +1,6 @@
 /**
- * Reads the bearer token of a connector call. Only the `Authorization` header counts: query strings end up in logs
- * (OAuth 2.1 §5.1.1), so a token there is ignored.
+ * Reads the bearer token of a connector call. Only the `Authorization` header counts. A token in the query string is
+ * ignored, because query strings end up in logs (OAuth 2.1 §5.1.1).
  */
 import { isAccessToken } from "../oauth/tokens.ts";
 

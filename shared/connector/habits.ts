@@ -3,7 +3,9 @@
  * contract has the field or choice and the call does not contain it already.
  */
 
-/** Field names by the contract's name. A name stands for the first field that the tool has and the call lacks. */
+/**
+ * Field names by the contract's name. A name stands for the first matching field that the tool has and the call lacks.
+ */
 const FIELDS: Record<string, string> = {
   payee: "merchant vendor store shop seller supplier recipient company",
   name: "title label description item_name expense_name bill_title",
@@ -91,7 +93,7 @@ for (const [choice, values] of Object.entries(CHOICES)) {
 /** The choices that a value may stand for. @param plain lower case, without spaces, hyphens and underscores */
 export const choicesFor = (plain: string): readonly string[] => MEANT.get(plain) ?? [];
 
-/** Frequencies that the contract writes as a unit and a number. Bimonthly is missing: it has two meanings. */
+/** Frequencies that the contract writes as a unit and a number. Bimonthly is missing, because it is ambiguous. */
 export const RHYTHMS: Record<string, { frequency: string; every: number }> = {
   quarterly: { frequency: "monthly", every: 3 },
   everyquarter: { frequency: "monthly", every: 3 },
@@ -155,7 +157,7 @@ export const SPEAKER = new Set(["i", "myself", "self", "ich", "moi", "yo", "io",
 
 let names: Map<string, string> | undefined;
 
-/** The code of a currency by its name in a few languages; undefined for names of several, such as dollar. */
+/** The code of a currency by its name in a few languages; undefined for names of several currencies, such as dollar. */
 export function currencyNamed(text: string): string | undefined {
   names ??= currencyNames();
   const plain = text.trim().toLowerCase();

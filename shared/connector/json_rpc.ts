@@ -43,7 +43,7 @@ export interface Message {
   wantsProgress: boolean;
 }
 
-/** Every event repeats the token; the SDKs use a number, so longer tokens are not needed. */
+/** Every event repeats the token. The SDKs use a number, so longer tokens are not supported. */
 const MAX_PROGRESS_TOKEN = 256;
 
 /** @param value a parsed body of any shape. */
@@ -59,7 +59,7 @@ export function readMessage(value: unknown): Message {
   };
 }
 
-/** Whether lists and objects nest deeper than `most`; the depth of recursion costs stack. */
+/** Whether lists and objects nest deeper than `most`, because recursion uses stack. */
 export function nestsDeeper(value: unknown, most: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   return most === 0 || Object.values(value).some((item) => nestsDeeper(item, most - 1));

@@ -1,13 +1,13 @@
 /**
- * The form of an input schema that `tools/list` shows: names, types, choices and descriptions. Limits and patterns stay
- * in the contract, which every call is checked against; a model pays for them with each conversation, and the error of a
- * refused call explains them. Some clients also reject schemas with keywords beyond these.
+ * The form of an input schema that `tools/list` shows: names, types, choices and descriptions. It omits limits and
+ * patterns, because a model would pay for them in each conversation. Every call is checked against the contract, and
+ * the error of a refused call explains them. Some clients also reject schemas with keywords beyond these.
  */
 import { type JsonSchema, LISTED_AS, LISTED_IN } from "./schema.ts";
 
 /**
- * Accepted fields that only the contract resource describes: for clients that retry and synchronize, or that an answer
- * requests by name.
+ * Accepted fields that only the contract resource describes: fields for clients that retry and synchronize, and fields
+ * that an answer requests by name.
  */
 const UNLISTED = new Set([
   "idempotency_key",

@@ -1,9 +1,9 @@
 /**
- * Which `Origin` may talk to the connector (MCP transports, Security: an invalid one is answered 403).
+ * Decides which `Origin` may call the connector (MCP transports, Security: an invalid one is answered 403).
  *
- * Any https page may: no request is authenticated by a cookie, and DNS rebinding does not work against a public https
- * host. Also allowed are loopback pages (development tools) and callers that are not browsers. Opaque (`null`), plain
- * http and malformed origins have no legitimate use.
+ * Any https page may, because no cookie authenticates requests and DNS rebinding fails against a public https host.
+ * Also allowed are loopback pages (development tools) and callers that are not browsers. Opaque (`null`), plain http
+ * and malformed origins have no legitimate use.
  */
 import { isLoopback } from "../net/loopback.ts";
 
@@ -12,7 +12,7 @@ export function isAllowedOrigin(origin: string | undefined): boolean {
   if (origin === undefined) return true;
   if (!URL.canParse(origin)) return false;
   const url = new URL(origin);
-  // An origin is scheme, host and port only (RFC 6454 §6.2).
+  // An origin has only scheme, host and port (RFC 6454 §6.2).
   if (url.origin !== origin.toLowerCase()) return false;
   return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname));
 }

@@ -1,6 +1,6 @@
 /**
- * A tool's result: the envelope that the SQL function built, as structured content and as text. The text is for hosts
- * that show or count it, so it has a size limit; the structured content is always complete.
+ * A tool's result: the envelope that the SQL function built, as structured content and as text. The text has a size
+ * limit, because hosts show or count it. The structured content is always complete.
  */
 import * as z from "zod/mini";
 import { Told } from "../words/facts.ts";
@@ -25,7 +25,7 @@ export const FactEnvelope = z.looseObject({
 });
 export type FactEnvelope = z.infer<typeof FactEnvelope>;
 
-/** The same, put into words. */
+/** The result in words. */
 export interface Envelope {
   ok: boolean;
   context?: FactEnvelope["context"];
@@ -61,7 +61,7 @@ export function toolResult(envelope: Envelope, { answer }: Words): ToolResult {
   };
 }
 
-/** The envelope as JSON within the limit. Drops rows from the end of its longest lists, lines from a CSV. */
+/** The envelope as JSON within the limit. Drops rows from the end of its longest lists, and lines of a CSV. */
 function shortText(envelope: Envelope, words: Words["answer"]): string {
   const whole = JSON.stringify(envelope);
   if (whole.length <= MAX_TEXT_CHARACTERS) return whole;

@@ -1,6 +1,6 @@
 /**
- * Building blocks of the tools' input schemas, so that an amount or a date is described in one place. Plain JSON
- * Schema: clients see it, and arguments are checked against it.
+ * Building blocks of the tools' input schemas, so that an amount or a date is described in one place. They are plain
+ * JSON Schema, for clients and for checking arguments.
  */
 
 export interface JsonSchema {
@@ -14,7 +14,7 @@ export interface JsonSchema {
   anyOf?: JsonSchema[];
   /** Another schema that `tools/list` shows instead. */
   [LISTED_AS]?: JsonSchema;
-  /** The tool whose listing describes the fields, except for the own ones, and which alone lists those in `without`. */
+  /** The tool whose listing describes the shared fields, and which alone lists those in `without`. */
   [LISTED_IN]?: { tool: string; own: readonly string[]; without: readonly string[] };
   [keyword: string]: unknown;
 }
@@ -57,8 +57,8 @@ export const oneOf = (values: string[], more: JsonSchema = {}): JsonSchema => ({
 export const list = (items: JsonSchema, more: JsonSchema = {}): JsonSchema => ({ type: "array", items, ...more });
 
 /**
- * An object with keys of the caller's choice. Some clients reject objects without properties, so the listing shows a
- * list of pairs, which `understand()` reads as well. @param pair the two names, as `{ question: "answer" }`
+ * An object with arbitrary keys. Some clients reject objects without properties, so the listing shows a list of pairs,
+ * which `understand()` reads as well. @param pair the two names, as `{ question: "answer" }`
  */
 export function mapOf(pair: Record<string, string>, schema: JsonSchema): JsonSchema {
   const [[key, value]] = Object.entries(pair) as [[string, string]];
@@ -95,13 +95,13 @@ export const currency = formed(PATTERNS.currency);
 
 export const inCurrency = currency("Converts totals.");
 
-/** The amount that the bank charged for a foreign one. @param more the meaning of an empty amount */
+/** The amount that the bank charged for a foreign amount. @param more the meaning of an empty amount */
 export const charged = (more = ""): JsonSchema =>
   object({ amount: amount(), currency: currency() }, more ? [] : ["amount"], {
     description: `What the bank charged for a foreign amount.${more}`,
   });
 
-/** The tax in an amount, as an amount or a rate; each follows from the other. */
+/** The tax in an amount, as an amount or a rate; either determines the other. */
 export const tax = amount("Contained in amount.");
 export const taxPercent: JsonSchema = { type: "number", minimum: 0, maximum: 100 };
 
@@ -120,7 +120,7 @@ export const ids = (...prefixes: string[]): JsonSchema =>
 export const name = (more: JsonSchema = {}): JsonSchema => ({ type: "string", minLength: 1, maxLength: 120, ...more });
 export const payee = text(120);
 export const note = text(2000);
-/** A link; an empty text removes it in tools in which it removes a note. */
+/** A link. In tools where an empty text removes a note, it removes a link too. */
 export const url = text(2000, { pattern: PATTERNS.url, description: "Receipt or order." });
 export const category = (description?: string): JsonSchema => text(60, description ? { description } : {});
 export const inferredCategory = category("Omit: inferred.");
@@ -133,7 +133,7 @@ export const split: JsonSchema = list(object({ amount: amount(), category: text(
   description: "The last without amount: the rest.",
 });
 
-/** The member who paid, who bears the remainder of a shared cost. */
+/** The member who paid, who also gets the remainder of a shared cost. */
 export const paidBy = text(120);
 /** The members who share a cost, and how. */
 export const shared: JsonSchema = object(
@@ -153,7 +153,7 @@ export const shared: JsonSchema = object(
 );
 
 /**
- * A schema whose fields the listing of another tool describes.
+ * A schema whose fields are described in the listing of another tool.
  * @param own fields that the other tool does not have @param without fields that only the other tool lists
  */
 export const listedIn = (
@@ -200,12 +200,12 @@ export const barePaymentFilter: Record<string, JsonSchema> = Object.fromEntries(
   ]),
 );
 
-/** Rarely used when records are changed; list_expenses describes them. */
+/** Rarely used for changes; list_expenses describes them. */
 const RARE_IN_CHANGES = ["not_categories", "recorded_by", "kind", "reimbursement"];
 
 /** The same filter in tools that change the matches; list_expenses describes its fields. */
 export const changeFilter: JsonSchema = listedIn("list_expenses", object(paymentFilter()), [], RARE_IN_CHANGES);
-/** The text that a caller repeats before a change of many records. */
+/** The text that a caller must repeat before a change of many records. */
 export const confirm: JsonSchema = object(
   { count: integer({ minimum: 1 }), total: amount() },
   ["count", "total"],

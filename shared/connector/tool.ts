@@ -16,12 +16,12 @@ import type { ToolName, Words } from "../words/words.ts";
 import { cleanStrings } from "./typed_text.ts";
 import { type Note, understand } from "./understand.ts";
 
-/** Hints for the host's confirmation prompts; not a guarantee. */
+/** Hints for the host's confirmation prompts. They guarantee nothing. */
 export interface Annotations {
   readOnlyHint: boolean;
   /**
-   * Claude's review criteria set it for tools that modify or delete data; OpenAI's rules exempt changes that can be
-   * undone, as all are here. Every client gets true for a tool that overwrites or deletes.
+   * Claude's review criteria set it for tools that modify or delete data. OpenAI's rules exempt changes that can be
+   * undone, as all can here. We set it for tools that overwrite or delete.
    */
   destructiveHint: boolean;
   idempotentHint: boolean;
@@ -50,18 +50,18 @@ export interface FollowUpServices extends WorkOptions {
    */
   askProviders(months: readonly PendingLink[], options: WorkOptions): Promise<(Answer | null)[]>;
   /**
-   * Runs a tool as the same caller, under a name or with arguments that clients cannot send. It is a part of the same
+   * Runs a tool as the same caller, under a name or with arguments that clients cannot send. It belongs to the same
    * request, so it is not counted again.
    */
   callTool(tool: string, args: Arguments): Promise<FactEnvelope>;
   clock: Clock;
 }
 
-/** Reports the progress of long work to the client, and notices that the client has gone. */
+/** Reports the progress of long work to the client, and detects that the client has gone. */
 export interface WorkOptions {
   /** Present if the client asked for progress. Drops reports that do not exceed the last one. */
   progress?: (reached: Progress) => void;
-  /** Aborted when the client of an event stream goes away: the work keeps its results and starts nothing new. */
+  /** Aborted when the client of an event stream disconnects. The work then keeps its results and starts nothing new. */
   signal: AbortSignal;
 }
 
@@ -96,12 +96,12 @@ export interface ToolContract {
   data: Record<string, "array" | "object" | "string" | "integer">;
   /** Whether the result also has the keys of a list: `next_cursor`, `total_count`, `totals_by_currency`. */
   isList?: boolean;
-  /** A tool without one returns its facts unchanged. */
+  /** A tool without this function returns its facts unchanged. */
   answer?: Presenter;
   followUp?: FollowUp;
-  /** Whether a call may take the database longer than other calls. */
+  /** Whether a call may take the database longer than usual. */
   isLong?(args: Arguments): boolean;
-  /** Size of a message with the longest call the contract allows, where it exceeds `MESSAGE_BYTES`. */
+  /** The size of a message with the longest call that the contract allows, if it exceeds `MESSAGE_BYTES`. */
   maxBytes?: number;
   /** Additional `_meta`. */
   meta?: Record<string, unknown>;
@@ -176,8 +176,8 @@ export function defineTool(
 }
 
 /**
- * Days without a year, weekdays and other periods are understood but not listed: the database knows the owner's current
- * day.
+ * Days without a year, weekdays and other periods are understood but not listed. The database resolves them, because it
+ * knows the owner's current day.
  */
 const withRelativeDays = (schema: JsonSchema): JsonSchema =>
   JSON.parse(JSON.stringify(schema), (key, value) => {
@@ -205,7 +205,7 @@ function limitUnknownFields(input: unknown, { properties = {} }: JsonSchema): un
   return Object.fromEntries([...known, ...unknown].map((name) => [name, (input as Arguments)[name]]));
 }
 
-/** Deliberately loose: a client that validates must accept errors, and results with fields that are added later. */
+/** Deliberately loose: a validating client must accept errors, and results with fields that are added later. */
 function envelopeSchema(data: ToolContract["data"], isList: boolean): JsonSchema {
   const properties = (types: Record<string, string>): Record<string, JsonSchema> =>
     Object.fromEntries(Object.entries(types).map(([key, type]) => [key, { type }]));

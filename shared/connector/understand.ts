@@ -57,7 +57,7 @@ function understandBoolean(value: unknown): unknown {
   return word === "false" || word === "no" || word === "0" || word === 0 ? false : value;
 }
 
-/** Whether null is ambiguous in an object: it could empty the field or leave it alone. */
+/** Whether null is ambiguous in an object, because it could clear the field or keep it. */
 export const isChange = (schema: JsonSchema | undefined): boolean => schema?.minProperties !== undefined;
 
 const ISO_DAY = /^\d{4}-\d{2}-\d{2}$/;
@@ -89,7 +89,7 @@ function understandFields(given: Fields, schema: JsonSchema, note: Note): Fields
   }
   if (currency) read.set("currency", currency);
   const [from, to] = [read.get("from"), read.get("to")].map(String);
-  // A period has one beginning, so the order of its days does not matter.
+  // A period has one beginning, so its two days may come in any order.
   if (properties.from?.pattern === PATTERNS.date && ISO_DAY.test(from!) && ISO_DAY.test(to!) && from! > to!) {
     note(`from ${from}, to ${to}`, `from ${to}, to ${from}`);
     read.set("from", to).set("to", from);
@@ -97,7 +97,7 @@ function understandFields(given: Fields, schema: JsonSchema, note: Note): Fields
   return Object.fromEntries(read);
 }
 
-/** Moves fields out of a change that belong beside it: `set: { apply_from }`. */
+/** Moves misplaced fields out of a change: `set: { apply_from }`. */
 function liftNestedFields(sent: Fields, properties: Record<string, JsonSchema>, note: Note): Fields {
   const [name, { properties: fields = {} }] = Object.entries(properties).find(([, schema]) => isChange(schema)) ??
     ["", {}];
@@ -114,7 +114,7 @@ function liftNestedFields(sent: Fields, properties: Record<string, JsonSchema>, 
 
 /**
  * Moves fields into the object or list that they belong to: `{ name, amount }` without `items`, `{ note }` without
- * `set`. If several places fit, the change gets them. A place that the call already contains stays unchanged.
+ * `set`. If several places fit, the change gets them. An object or list that the call already contains stays unchanged.
  */
 function nestFlatFields(sent: Fields, { properties = {}, required = [] }: JsonSchema, note: Note): Fields {
   const isKnown = (key: string, value: unknown, fields = properties) =>
@@ -141,7 +141,7 @@ function nestFlatFields(sent: Fields, { properties = {}, required = [] }: JsonSc
   return { ...kept, [place.name]: place.isList ? [moved] : moved };
 }
 
-/** `[{ currency: "EUR", amount: "5" }]` as `{ EUR: "5" }`; a repeated key has two meanings. */
+/** `[{ currency: "EUR", amount: "5" }]` as `{ EUR: "5" }`; undefined for a repeated key, which is ambiguous. */
 function mapFromPairs(pairs: unknown[], { items }: JsonSchema): unknown {
   const [key, value] = Object.keys(items!.properties!) as [string, string];
   const entries = pairs.map((pair) => isObject(pair) ? [pair[key], pair[value]] as const : []);
@@ -178,7 +178,7 @@ const agrees = (given: unknown, currency: string) =>
   given === undefined || given === null || given === "" || understandCurrency(given) === currency;
 
 function understandList(value: unknown, { items, maxItems }: JsonSchema, note: Note): unknown {
-  // Refuses the list even if its items are readable.
+  // Refuses the list, even if its items are readable.
   if (Array.isArray(value) && value.length > Number(maxItems ?? Infinity)) return value;
   if (Array.isArray(value)) return readItems(value, items, note).map((item) => understand(item, items, note));
   if (isObject(value)) return items?.type === "object" ? [understand(value, items, note)] : value;

@@ -1,6 +1,6 @@
 /**
  * Fields that models write in another form: a month as a period, a frequency as one word, a name as an id. Each reader
- * returns the fields that the value stands for, or undefined for a value in the contract's form.
+ * returns the fields for a value, or undefined if it already has the contract's form.
  */
 import { readMonth } from "../import/date_text.ts";
 import { DAYS, periodNamed, RHYTHMS, SPEAKER, weekdayNamed } from "./habits.ts";
@@ -54,7 +54,7 @@ const READERS: Record<string, Reader> = {
   from: (reading) => firstOfMonth("from")(reading) ?? endOfPeriod("from")(reading),
   apply_from: firstOfMonth("apply_from"),
   pause_until: firstOfMonth("pause_until"),
-  // A bill has its own day in a month.
+  // A bill has its own day of the month.
   due_on: ({ value }) => {
     if (typeof value !== "string" || weekdayNamed(value.toLowerCase())) return undefined;
     const month = readMonth(value) ?? periodNamed(value.slice(0, 40));
@@ -105,7 +105,7 @@ const READERS: Record<string, Reader> = {
     return month && MONTH.test(month) && lastDayOf(month) === value ? { closed_through: month } : undefined;
   },
   timezone: ({ value }) => {
-    // Zones that the database knows although they name no city.
+    // Zones that the database knows although their names contain no city.
     const abbreviated =
       { cet: "Europe/Brussels", eet: "Europe/Athens", wet: "Europe/Lisbon" }[String(value).toLowerCase()];
     if (abbreviated) return { timezone: abbreviated };
@@ -113,7 +113,7 @@ const READERS: Record<string, Reader> = {
     const zones = zonesByCity().get(city) ?? [];
     return zones.length === 1 ? { timezone: zones[0] } : undefined;
   },
-  // The check for income refuses these.
+  // The check for income rejects these.
   type: ({ value, schema, isFree }) => {
     if (schema || value !== "expense" && value !== "refund") return undefined;
     return value === "expense" ? {} : isFree("is_refund") ? { is_refund: true } : undefined;
@@ -165,7 +165,7 @@ export const nearDay = (word: string): string | undefined => Object.hasOwn(DAYS,
 export const readItems = (items: unknown[], schema: JsonSchema | undefined, note: Note): unknown[] =>
   refundsAmong(items.map((item) => readKind(item, schema, note)), schema, note);
 
-/** What an account owes is an overdraft; an expense is what an item is without a kind, and a refund has its own field. */
+/** A debt of an account is an overdraft, an item without a kind is an expense, and a refund has its own field. */
 function readKind(item: unknown, schema: JsonSchema | undefined, note: Note): unknown {
   if (!schema?.properties?.kind?.enum?.includes("overdraft") || !isObject(item)) return item;
   const { kind, ...fields } = item as Fields;

@@ -19,7 +19,7 @@ export const Envelope = z.object({
 });
 export type Envelope = z.infer<typeof Envelope>;
 
-/** Values of a provider's fields, by name. */
+/** The values of a provider's fields, by name. */
 export type SealedValues = Readonly<Record<string, string>>;
 
 /** `unknown_key`: sealed with a key we don't have. `unreadable`: made for another link, altered, or not an envelope. */
@@ -91,5 +91,5 @@ export const keyIdOf = async (masterKey: string): Promise<string> =>
   Buffer.from(await crypto.subtle.digest("SHA-256", decode(masterKey))).toString("hex").slice(0, 8);
 
 const encode = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
-// Invalid base64 characters are skipped, or rejected by Deno 2.1; the envelope cannot be opened either way.
+// Runtimes skip invalid base64 characters, or reject them (Deno 2.1). The envelope cannot be opened either way.
 const decode = (text: string) => Buffer.from(text, "base64");

@@ -56,7 +56,7 @@ export const SecurityEvent = z.object({
 });
 export type SecurityEvent = z.infer<typeof SecurityEvent>;
 
-/** A filter of changes; every part is optional. Days are YYYY-MM-DD in the person's time zone. */
+/** A filter of changes; all parts are optional. Days are YYYY-MM-DD in the person's time zone. */
 export interface ActivityFilter {
   id?: string;
   by?: string;
@@ -73,10 +73,10 @@ export const ActivityPage = outcome(["found"], {
   country: z.string(),
   timezone: z.string(),
   state: OrganizationState,
-  /** Whether the reader may change anything now: by role, plan and state. */
+  /** Whether the reader may change anything now, judging by role, plan and state. */
   may_write: z.boolean(),
   changes: z.array(Activity),
-  /** Where the next page begins; null on the last. */
+  /** The key of the next page; null on the last page. */
   next: z.nullable(z.string()),
   /** On the first page only. */
   reads: z.optional(z.array(ReadCount)),

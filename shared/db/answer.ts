@@ -14,9 +14,9 @@ const Unchangeable = z.object({ outcome: z.literal("no_changes"), id: z.string()
 export type Answers = Record<string, z.ZodMiniType>;
 
 /**
- * @returns a function that calls the database and throws, beside what `Database.call` throws, `forbidden` when the
- *   organization takes no changes, and `unavailable` for an answer that does not match the function's schema. It is
- *   never a refusal, which could end somebody's session.
+ * @returns a function that calls the database and throws what `Database.call` throws, `forbidden` when the organization
+ * accepts no changes, and `unavailable` for an answer that does not match the function's schema. A malformed answer is
+ * never a refusal, which could end somebody's session.
  */
 export const asking =
   <Known extends Answers>(database: Database, answers: Known) =>
@@ -30,7 +30,7 @@ export const asking =
     if (success) return data as z.infer<Known[Name]>;
     const unchangeable = Unchangeable.safeParse(answer);
     if (unchangeable.success) throw takesNoChanges(unchangeable.data);
-    // Only the paths that differ, because the rest is user data.
+    // Log only the paths that differ, because the rest is user data.
     const [{ code, path }] = error.issues as [z.core.$ZodIssue];
     throw new AppError("unavailable", "We couldn't reach our database.", {
       says: ({ databaseDown }) => databaseDown,

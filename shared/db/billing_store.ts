@@ -9,8 +9,7 @@ import type { Database } from "./client.ts";
 const Verdict = outcome(["applied", "duplicate", "stale", "ignored", "parked"], {
   organization_id: z.optional(z.string()),
   /**
-   * Why an applied event changed nothing: nobody ever paid for its subscription, and the organization had something to
-   * lose.
+   * Why an applied event changed nothing: its subscription was never paid, and the organization had something to lose.
    */
   no_effect: z.optional(z.literal("never_active")),
   /** Why the event is parked; `other_organization` when its notes name an organization other than its own. */
@@ -30,9 +29,9 @@ export function createBillingStore(database: Database) {
     /**
      * Takes one verified event, in one transaction.
      * @param delivery `bodyHash` is the hex SHA-256 of the body, which identifies a duplicate; `eventId` is the
-     *   provider's own, kept for reference.
+     * provider's id, kept for reference.
      * @throws what `Database.call` throws, also for a malformed answer; the event may then be sent again and counts
-     *   once.
+     * once.
      */
     applyPaymentEvent(
       event: PaymentEvent,

@@ -13,7 +13,7 @@ export interface Asked {
   month: string | undefined;
   query: string | undefined;
   cursor: string | undefined;
-  /** A change set of the person's own that contains the paid date. */
+  /** The person's own change set that contains the paid date. */
   paid: string | undefined;
   at: Date;
 }

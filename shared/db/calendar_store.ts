@@ -5,7 +5,7 @@ import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 import { type Allowance, Limited, type Quota } from "./quota.ts";
 
-/** Quotas of wrong tokens by caller, and of reads by calendar; the latter is absent when limits are off. */
+/** Quotas for wrong tokens by caller, and for reads by calendar; the latter is absent when limits are off. */
 export interface CalendarLimits {
   caller: readonly Quota[];
   feed?: Allowance;

@@ -27,7 +27,7 @@ export interface CallOptions {
 const TIMEOUT_MS = 10_000;
 /** These functions change nothing but request counters. */
 const READS = /^(read|list|find)_|^(ping|authenticate_bearer)$/;
-/** The server ended the connection. Of pooled connections that died together, each costs one call. */
+/** The server closed the connection. If several pooled connections died together, each costs one call. */
 const CONNECTION_ENDED = "57P01";
 
 /** @param url base of the platform's APIs; @param key privileged key. */
@@ -56,7 +56,8 @@ export function createDatabase(
   });
   return {
     async call(name, args, { deadlineMs, isRead = READS.test(name) } = {}) {
-      // One deadline for all calls of a page: with a table locked, each would wait in full for the same lock.
+      // One deadline for all calls of a page: with a table locked, each call would otherwise wait in full for the same
+      // lock.
       const request = deadlineMs === undefined ? currentRequest() : undefined;
       const waitMs = deadlineMs ?? Math.min(TIMEOUT_MS, request?.databaseMs ?? TIMEOUT_MS);
       const startedAt = now();
@@ -80,7 +81,7 @@ export function createDatabase(
       const call = client.rpc(name, args).abortSignal(abort.signal);
       for (const [header, value] of requestHeaders()) call.setHeader(header, value);
       const { data, error, status } = await call;
-      // The package mistakes a 404 without a body for a 204, which no function with a result returns.
+      // The package mistakes a 404 without a body for a 204, which functions with a result never return.
       return error ? { status, error } : { data: status === 204 ? undefined : data };
     } finally {
       cancel();

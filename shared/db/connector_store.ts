@@ -1,6 +1,6 @@
 /**
- * The connector's two database calls: resolve a token, and run a tool. Each is one round trip, and running a tool also
- * resolves the token, so a `tools/call` never needs more than one.
+ * The connector's two database calls: resolve a token, and run a tool. Each is one round trip. Running a tool also
+ * resolves the token, so a `tools/call` needs one.
  */
 import * as z from "zod/mini";
 import { either, outcome } from "../outcome.ts";
@@ -20,7 +20,7 @@ export const Refusal = either(
     plan: z.string(),
     required_plan: z.string(),
     organization: Organization,
-    /** The owner's address, for everybody else. */
+    /** The owner's address, for the other members. */
     owner: z.optional(z.nullable(z.string())),
   }),
   /** Its owner is deleting it; `deletes_on` is a date in UTC. */
@@ -72,7 +72,7 @@ export interface ConnectorStore {
   authenticate(bearer: Bearer): Promise<Authentication>;
   /**
    * Resolves the token, then runs the tool as its user, in one transaction; a failing tool writes nothing. A long tool
-   * may take a minute; a tool that only reads may run twice.
+   * may take a minute. A reading tool may run twice.
    */
   callTool(call: Bearer & { tool: string; arguments: Arguments; isLong?: boolean; isRead?: boolean }): Promise<ToolRun>;
   /** Records that the token's client is in use; requested by `first_use_in_hour`. */

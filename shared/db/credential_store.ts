@@ -1,4 +1,4 @@
-/** Stores the envelopes of provider credentials (shared/credentials). It cannot open them. */
+/** Stores the envelopes of provider credentials (shared/credentials). This module cannot open them. */
 import * as z from "zod/mini";
 import { outcome } from "../outcome.ts";
 import { Envelope } from "../credentials/envelope.ts";
@@ -30,7 +30,7 @@ export function createCredentialStore(database: Database) {
       return new Map(rows.map(({ link_id, envelope }) => [link_id, envelope]));
     },
 
-    /** Credentials encrypted under another key than this one, by link id, starting after `after`. */
+    /** Credentials encrypted under any key but this one, by link id, starting after `after`. */
     findStaleCredentials: async (
       { keyId, after, atMost }: { keyId: string; after: string; atMost: number },
     ): Promise<StoredCredential[]> => {

@@ -63,7 +63,7 @@ export function createDeletionStore(database: Database) {
     keepOrganization: ({ userId, organizationId, at }: OfOrganization) =>
       ask("keep_organization", { user_id: userId, organization_id: organizationId, at }),
 
-    /** `owner`: they still own an organization that stays. @param asked.email their sign-in address */
+    /** `owner`: they still own an organization that stays. @param asked.email the person's sign-in address */
     deleteAccount: ({ userId, email, at }: Person & { email: string }) =>
       ask("delete_account", { user_id: userId, email, at }),
 

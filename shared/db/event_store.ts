@@ -21,7 +21,7 @@ export const ANSWERS = {
   drop_event_subscription: either(outcome(["ok", "unknown"]), Refusal),
 };
 
-/** The key of a subscription, besides its grant. */
+/** The key of a subscription, in addition to its grant. */
 interface Subscription {
   tokenHash: string;
   name: string;

@@ -39,7 +39,7 @@ export type ExportStore = ReturnType<typeof createExportStore>;
 export function createExportStore(database: Database) {
   const ask = asking(database, ANSWERS);
   return {
-    /** Whether the person may export; with `wanted`, the audit trail records that they export. */
+    /** Whether the person may export. With `wanted`, the audit trail records the export. */
     open: ({ userId, organizationId, wanted, at }: Reader & { wanted?: "everything" | "payments" }) =>
       ask("open_export", { user_id: userId, organization_id: organizationId, wanted: wanted ?? null, at }),
 

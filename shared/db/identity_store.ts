@@ -44,9 +44,9 @@ export const AccountOrganization = z.object({
   id: z.string(),
   name: z.string(),
   role: Role,
-  /** The role's rights beyond reading. */
+  /** The rights of the role beyond reading. */
   rights: z.array(Right),
-  /** The members to ask for actions beyond the role's rights. */
+  /** The members to ask if the role lacks a right. */
   owner_email: z.string(),
   /** While it is being deleted: the time when the deletion becomes final. */
   deletes_at: z.nullable(z.string()),
@@ -142,7 +142,7 @@ export const Unsubscribable = z.object({
     id: z.string(),
     name: z.string(),
     mails: Mails,
-    /** The bills with reminders that they own, if requested. */
+    /** The bills with reminders in organizations that they own, if requested. */
     bills: z.optional(z.array(z.object({ id: z.string(), name: z.string() }))),
   })),
 });
@@ -221,7 +221,7 @@ export function createIdentityStore(database: Database) {
     /** The person that a reviewer's code signs in. */
     openReview: ({ codeHash, at }: { codeHash: string; at: Date }) => ask("open_review", { code_hash: codeHash, at }),
 
-    /** Whether an address has an open invitation or a member's account, or there is no organization yet. */
+    /** Whether an address has an open invitation or a member's account, or no organization exists yet. */
     maySignUp: ({ email, at }: { email: string; at: Date }) => ask("may_sign_up", { email, at }),
 
     /**
@@ -279,14 +279,14 @@ export function createIdentityStore(database: Database) {
     dismissGrantAlerts: ({ userId, until, at }: Person & { until: Date }) =>
       ask("dismiss_grant_alerts", { user_id: userId, until, at }),
 
-    /** `unconfirmed` is the new reminder address if it still needs confirmation. */
+    /** `unconfirmed`: the new reminder address, if it still needs confirmation. */
     updateReminders: ({ userId, at, ...values }: Reminders & Person) =>
       ask("update_reminders", { user_id: userId, ...values, at }),
 
     confirmReminderEmail: ({ userId, reminderEmail, at }: Person & { reminderEmail: string }) =>
       ask("confirm_reminder_email", { user_id: userId, reminder_email: reminderEmail, at }),
 
-    /** Null when the person does not exist. @param asked.withBills only for that person, signed in. */
+    /** Null when the person does not exist. @param asked.withBills allowed only if that person is signed in. */
     readUnsubscribing: ({ userId, withBills }: { userId: string; withBills: boolean }) =>
       ask("read_unsubscribing", { user_id: userId, with_bills: withBills }),
 

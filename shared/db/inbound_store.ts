@@ -12,12 +12,12 @@ const ClaimedMail = z.object({
   id: z.string(),
   organization_id: z.string(),
   provider_id: z.string(),
-  /** The member in whose name it is read; null while its content is not fetched. */
+  /** The member with whose rights it is read; null until its content is fetched. */
   user_id: z.nullable(z.string()),
   subject: z.string(),
   attempt: z.number(),
   parts_done: z.number(),
-  /** Base64; null while it is not fetched. */
+  /** Base64; null until it is fetched. */
   content: z.nullable(z.string()),
 });
 export type ClaimedMail = z.infer<typeof ClaimedMail>;
@@ -55,7 +55,7 @@ export function createInboundStore(database: Database) {
   return {
     /**
      * @param raw undefined if its content is fetched later.
-     * @returns for how many organizations it was kept, and how many can take it only later.
+     * @returns the numbers of organizations that stored it and of those that can store it only later.
      */
     keep: ({ tokens, providerId, mail, raw, at }: {
       tokens: readonly string[];

@@ -37,7 +37,7 @@ export type OpenInvitation = z.infer<typeof OpenInvitation>;
 export const Members = z.object({
   id: z.string(),
   name: z.string(),
-  /** The reader's. */
+  /** The reader's role. */
   role: Role,
   may_manage: z.boolean(),
   state: OrganizationState,
@@ -64,12 +64,12 @@ export const Removal = z.object({
   /** For tabs; the previous version's database sends none. */
   state: z.optional(OrganizationState),
   email: z.string(),
-  /** The reader's. */
+  /** The reader's address. */
   country: z.string(),
   timezone: z.string(),
   /** Their debts and claims from shared costs, which stay. */
   balances: z.array(OwnBalance),
-  /** Their pending proposals, which are withdrawn. */
+  /** Their pending proposals, which will be withdrawn. */
   waiting: z.array(
     z.pick(Proposal, { id: true, tool: true, facts: true, effects: true, effects_count: true, created_at: true }),
   ),
@@ -89,8 +89,8 @@ export const Removal = z.object({
 export type Removal = z.infer<typeof Removal>;
 
 /**
- * Why an invitation cannot be accepted; `leaving`: their account is being deleted, `plan`: the organization's no longer
- * includes further members.
+ * Why an invitation cannot be accepted; `leaving`: their account is being deleted, `plan`: the organization's plan no
+ * longer includes further members.
  */
 const ENDS = ["already_member", "leaving", "used", "withdrawn", "expired", "plan"] as const;
 export type InvitationEnd = typeof ENDS[number];
@@ -206,7 +206,7 @@ export function createMembersStore(database: Database) {
     /** Null when they may not remove that member. */
     readRemoval: (asked: OfMember) => ask("read_removal", ofMember(asked)),
 
-    /** Used for leaving, too. */
+    /** Also used for leaving. */
     remove: (asked: OfMember) => ask("remove_member", ofMember(asked)),
 
     proposeOwner: (asked: OfMember) =>

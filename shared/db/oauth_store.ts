@@ -34,7 +34,7 @@ export const OpenedConsent = z.object({
   client: z.nullable(StoredClient),
   /** Redirect URIs the person has already approved for this client; empty when nobody is signed in. */
   approved: z.array(z.string()),
-  /** Whether the person lets this client only read in some organization; absent in the previous schema. */
+  /** Whether the person limits this client to reading in some organization; absent in the previous schema. */
   narrowed: z._default(z.boolean(), false),
   /** False when nobody is signed in, and for people who have not chosen their country yet. */
   onboarded: z.boolean(),
@@ -44,9 +44,12 @@ export const OpenedConsent = z.object({
 });
 export type OpenedConsent = z.infer<typeof OpenedConsent>;
 
-/** The same for a client that publishes its metadata, with the state of its document. */
+/** Like the above, for a client that publishes its metadata, with the state of its document. */
 export const OpenedDocumentConsent = z.extend(OpenedConsent, {
-  /** `due`: fetch it now. `limited`: do not fetch for `retry_after` seconds; the client is as last fetched, or null. */
+  /**
+   * `due`: fetch it now. `limited`: do not fetch for `retry_after` seconds; the client is the last fetched version, or
+   * null.
+   */
   document: z.enum(["fresh", "due", "limited"]),
   retry_after: z.number(),
   /** Whether the last known version may be used when the document cannot be fetched. */

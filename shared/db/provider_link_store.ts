@@ -56,7 +56,7 @@ export const ANSWERS = {
 export function createProviderLinkStore(database: Database) {
   const ask = asking(database, ANSWERS);
   return {
-    /** @param asked.quotas drawn for trying a credential; empty for only looking */
+    /** @param asked.quotas drawn for trying a credential; empty for a mere view */
     openConnection: (asked: Asked & { providerKey: string | null; quotas: readonly Quota[] }) =>
       ask("open_connection", {
         user_id: asked.userId,
@@ -66,7 +66,9 @@ export function createProviderLinkStore(database: Database) {
         at: asked.at,
       }),
 
-    /** `moved`: somebody else has connected the bill meanwhile. Open it again and seal for the new link. */
+    /**
+     * `moved`: somebody else has connected the bill meanwhile. Open it again and seal the credential for the new link.
+     */
     connectProvider: (
       asked: Asked & {
         provider: { key: string; name: string };

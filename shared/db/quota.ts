@@ -9,7 +9,7 @@ export interface Quota {
   at_most: number;
   /** The window; an emptied bucket refills evenly over it. */
   seconds: number;
-  /** Takes at most a fraction of what remains in a shared bucket. */
+  /** Limits a caller to a fraction of what remains in this shared bucket. */
   share_of?: Quota;
 }
 
@@ -39,7 +39,7 @@ export interface ClientLimits {
   grant?: Allowance | undefined;
 }
 
-/** @returns the answer, unless it is `limited`. @throws {AppError} `rate_limited`, with the seconds to wait */
+/** @returns the answer if it is not `limited`. @throws {AppError} `rate_limited`, with the seconds to wait */
 export function withinLimits<Answer extends object>(answer: Answer | Limited): Exclude<Answer, Limited> {
   if (!("outcome" in answer && answer.outcome === "limited")) return answer as Exclude<Answer, Limited>;
   const { retry_after: seconds } = answer as Limited;

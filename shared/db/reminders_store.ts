@@ -8,7 +8,7 @@ import { DigestContent } from "../reminders/content.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
-/** `snapshot` can't be requested: the embedded stack uses it instead of a source. */
+/** `snapshot` can't be requested; the embedded stack uses it instead of a source. */
 export type StoredSet = Omit<RateSet, "source"> & { source: RateSet["source"] | "snapshot" };
 
 /** Where the next page starts; null after the last. */
@@ -108,7 +108,7 @@ export function createRemindersStore(database: Database) {
     /** The rates that apply on a day. */
     readRatesOfDay: (day: string) => ask("read_rates_of_day", { day }),
 
-    /** Notes the attempt; a day is settled when all sources answered, or after the last attempt. */
+    /** Records the attempt. A day is settled when all sources answered, or after the last attempt. */
     settleDay: ({ day, isAnswered, at }: { day: string; isAnswered: boolean; at: Date }) =>
       ask("settle_day", { day, is_answered: isAnswered, at }),
 

@@ -31,8 +31,8 @@ export const DocumentFacts = z.object({
   /** ISO 4217. */
   currency: z.optional(z.string()),
   /**
-   * The amounts of a credit note are positive: the payee owes them. Amounts that do not add up to the cent are absent,
-   * and a question says so.
+   * The amounts of a credit note are positive, although the payee owes them. Amounts that do not add up to the cent are
+   * absent, and a question reports it.
    */
   net: z.optional(Amount),
   taxes: z.optional(z.array(Tax)),
@@ -51,10 +51,10 @@ export type DocumentFacts = z.infer<typeof DocumentFacts>;
 export interface ReadDocument {
   /** The name of the file. */
   name: string;
-  /** The media type by its content, whatever its name says. */
+  /** The media type by its content, regardless of its name. */
   type: string;
   bytes: Uint8Array;
-  /** The facts, or the reason of a refusal. */
+  /** The facts, or the reason for a refusal. */
   facts?: DocumentFacts;
   refusal?: RefusalFacts;
 }

@@ -8,7 +8,7 @@ import { ShownDocument } from "./shown.ts";
 
 export type Taken = { name: string } & ({ document: ShownDocument } | { refusal: RefusalFacts });
 
-/** Calls `attach_document` in the name of the person who adds the document. */
+/** Calls `attach_document` as the person who adds the document. */
 export type Attach = (args: Record<string, unknown>) => Promise<FactEnvelope>;
 
 /** Repeated calls store a document once, because equal content is the same document. */

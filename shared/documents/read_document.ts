@@ -7,8 +7,8 @@ import { isArchive, isMail, isWinmail, typeOf } from "./file_type.ts";
 export const MAX_DOCUMENT_BYTES = 10 * 1024 * 1024;
 
 /**
- * @param file.name as the sender calls it @param file.type the media type that the sender claims
- * @param depth the number of mails around it
+ * @param file.name the sender's name for the file @param file.type the media type that the sender claims
+ * @param depth the number of mails around the file
  * @returns one document; for a mail, one per attachment or, without attachments, its own text
  */
 export async function readDocument(
@@ -29,7 +29,7 @@ export async function readDocument(
   if (known) return [{ ...own, type: known, facts: { kind: "other", format: "image", questions: [] } }];
   if (isWinmail(bytes)) return [{ ...own, refusal: refuse("winmail") }];
   if (isMail(bytes)) return await mailed(own, depth);
-  // Alone, it may be a statement in a workbook.
+  // A workbook may be a statement.
   if (depth > 0 && isArchive(bytes)) return [{ ...own, refusal: refuse("archive") }];
   const { text } = decodeFile(bytes);
   if (text.trimStart().startsWith("<")) {

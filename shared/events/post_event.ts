@@ -3,11 +3,11 @@ import type { GuardedAnswer, GuardedFetch } from "../net/guarded_fetch.ts";
 import { signWebhook } from "../webhooks/standard.ts";
 
 const DEADLINE_MS = 5_000;
-/** The limit for an answer, whose content matters only for a challenge. */
+/** The limit for an answer. Only a challenge's answer matters. */
 const MAX_BYTES = 4096;
 
 export interface Post {
-  /** The same for each attempt of an event. */
+  /** Equal for all attempts of an event. */
   id: string;
   subscriptionId: string;
   url: string;

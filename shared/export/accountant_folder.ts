@@ -50,7 +50,7 @@ export async function* accountantFolder(folder: Folder): AsyncGenerator<ZipMembe
     for (const id of payment.document_ids as string[]) {
       if (!files.has(id)) {
         const { rows: [document] } = await folder.readPage(FILES, justBefore(id));
-        // Someone removed it in the meantime, or this person may no longer see it.
+        // Somebody removed it meanwhile, or this person may no longer see it.
         const isThere = document?.id === id;
         // File names repeat and may contain characters that other systems reject.
         const name = `documents/${payment.date}-${id}-${String(document?.name).replace(/[^\w.-]+/g, "_")}`;
@@ -71,5 +71,5 @@ async function* pagesOf({ first, readPage }: Folder): AsyncGenerator<BookPage> {
   }
 }
 
-/** @returns a key just before the id, because digits and small letters, the only ones in ids, sort before a tilde. */
+/** @returns a key just before the id, because ids contain only digits and small letters, which sort before a tilde. */
 const justBefore = (id: string) => `${id.slice(0, -1)}${String.fromCharCode(id.charCodeAt(id.length - 1) - 1)}~`;

@@ -14,7 +14,7 @@ interface Ledger {
 export function writeBeancount(payment: Record<string, unknown>, { uncategorized, accounts }: Ledger): string {
   const day = String(payment.date);
   const account = accountOf(String(payment.category ?? uncategorized));
-  // Payments are sorted by day, so the first one opens its account.
+  // Payments are sorted by day, so the first payment of an account opens it.
   for (const one of [account, PAID_FROM]) if (!accounts.has(one)) accounts.set(one, day);
   const amount = String(payment.amount);
   const opposite = amount.startsWith("-") ? amount.slice(1) : `-${amount}`;

@@ -1,6 +1,6 @@
 /**
- * The files of an export of an organization's books, one per kind of record, with their columns. An export contains
- * only these columns, whatever else the database returns.
+ * The files of an export of an organization's books, one per kind of record, with their columns. Other columns from the
+ * database stay out of the export.
  */
 
 /** The type of a value; `?` if it may be missing. Decimals are text, because JSON numbers lose digits. */

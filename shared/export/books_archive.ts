@@ -1,6 +1,6 @@
 /**
- * Everything of an organization as the members of a ZIP archive. Each kind of record is read twice, for JSON Lines and
- * for CSV, so that neither has to wait in memory for the other.
+ * Everything in an organization's books as members of a ZIP archive. Each kind of record is read twice, for JSON Lines
+ * and for CSV, so that neither has to wait in memory for the other.
  */
 import { Buffer } from "node:buffer";
 import * as z from "zod/mini";
@@ -19,7 +19,7 @@ export const BookPage = z.object({
 export type BookPage = z.infer<typeof BookPage>;
 
 export interface Archive {
-  /** @throws when the person has lost the right to read the books. */
+  /** @throws if the person has lost the right to read the books. */
   readPage(part: Part | typeof FILES, after: unknown): Promise<BookPage>;
   clock(): Date;
   organization: string;
@@ -66,7 +66,7 @@ export async function* booksArchive(archive: Archive): AsyncGenerator<ZipMember,
   } while (after !== null);
   const manifest = {
     ...{ organization, started_at: madeAt, finished_at: clock().toISOString() },
-    // The latest change differs, so somebody wrote during the export.
+    // If the latest change differs, somebody wrote during the export.
     changed_meanwhile: seen.size > 1,
     rows,
   };

@@ -6,7 +6,7 @@ export function writeCsv(
   rows: readonly Record<string, unknown>[],
   hasHeader = true,
 ): string {
-  // Line by line, because a list of all cells costs the garbage collector more than the text itself.
+  // Line by line, because a list of all cells costs more garbage collection than the text itself.
   let text = hasHeader ? `${columns.join(",")}\r\n` : "";
   for (const row of rows) {
     text += `${columns.map((column) => field(String(row[column] ?? ""), column)).join(",")}\r\n`;
@@ -17,7 +17,7 @@ export function writeCsv(
 /** Columns that contain only numbers, including negative ones. */
 const NUMBERS = /(^|_)(amount|tax|net|gross|month_days)$/;
 
-/** Spreadsheets run text that starts like a formula, including full-width signs; typed text must stay text. */
+/** Spreadsheets run text that starts like a formula, including full-width signs. */
 function field(value: string, column: string): string {
   const text = NUMBERS.test(column) ? value : value.replace(/^(?=[=+@\t\r\n＝＋－＠-])/, "'");
   // With a string, replaceAll() takes three times as long for a cell of many quotation marks.

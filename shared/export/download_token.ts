@@ -23,7 +23,7 @@ export async function signDownload(
   return { token: await signToken(secrets, LABEL, { claims, expiresAt }), expiresAt };
 }
 
-/** Null unless it is one of ours and still valid. */
+/** Null if it is forged or expired. */
 export async function readDownload(
   secrets: readonly string[],
   asked: { token: string; at: Date },

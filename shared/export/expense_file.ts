@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import { writeCsv } from "./csv.ts";
 
-/** A row of `list_expenses`; the file writes these fields in another way. */
+/** Fields of a `list_expenses` row that the file writes in another form. */
 export const ExpenseLine = z.looseObject({
   kind: z.string(),
   category: z.optional(z.string()),

@@ -1,4 +1,4 @@
-/** The periods that an export is offered for: months, quarters and years around a day, or any two days. */
+/** The periods offered for an export: months, quarters and years around a day, or any two days. */
 import { isDay } from "../iso_day.ts";
 
 export const PERIODS = ["this_month", "last_month", "this_quarter", "last_quarter", "this_year", "last_year"] as const;
@@ -12,7 +12,7 @@ export interface Period {
 
 const MONTHS = { month: 1, quarter: 3, year: 12 } as const;
 
-/** @param today the calendar date where the books are kept. */
+/** @param today the calendar date in the books' time zone. */
 export function namedPeriod(name: NamedPeriod, today: string): Period {
   const [which, unit] = name.split("_") as ["this" | "last", keyof typeof MONTHS];
   const length = MONTHS[unit];

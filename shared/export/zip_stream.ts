@@ -1,6 +1,6 @@
 /**
- * Writes a ZIP archive as it is read, with one part of one file in memory at a time. When the reader leaves, the parts'
- * generators end.
+ * Writes a ZIP archive while it is being read, with one part of one file in memory at a time. If the reader stops, the
+ * generators of the parts end.
  */
 import { Zip, ZipDeflate } from "fflate";
 

@@ -1,9 +1,9 @@
 /**
  * Sheds load before it overwhelms an instance: a fixed number of requests run at once, some wait a moment, and the rest
- * get 503 with `Retry-After` immediately. With free places, this costs two comparisons. Without free places,
- * organizations take turns, so that no organization, client or address takes the places of the others. A request holds
- * a place only while it works: its body is read before it takes one, and it gives the place back while it waits for
- * another party (place.ts).
+ * get 503 with `Retry-After` immediately. While places are free, this costs two comparisons. Otherwise organizations
+ * take turns, so that no organization, client or address takes the places of the others. A request holds a place only
+ * while it works: its body is read before it takes one, and it gives the place back while it waits for another party
+ * (place.ts).
  */
 import type { MiddlewareHandler } from "hono";
 import { systemTimer, type Timer } from "../clock.ts";
@@ -25,18 +25,18 @@ interface Limits extends FairQueueLimits {
 
 /**
  * More requests run at once than an instance's processor and its share of database connections can use, because some
- * calls wait for others. The queue holds the arrivals of one second, and a request waits only as long as it can still
- * be answered within two. Bodies being read take about 100 MB at most.
+ * calls wait for others. The queue holds one second of arrivals, and a request waits only while it can still be
+ * answered within two seconds. Bodies being read take about 100 MB at most.
  */
 const LIMITS: Limits = { places: 24, unproven: 24, waiting: 160, waitMs: 1_200, short: 256, long: 8 };
 /** The number of remembered tokens with their organization; the newest stay. */
 const MOST_KNOWN = 5_000;
 
 interface Options {
-  /** `unproven`: if requests carry tokens, those with an unknown token get only some of the places. */
+  /** `unproven`: the limit for requests with an unknown token, if requests carry tokens. */
   limits?: Partial<Limits>;
   timer?: Timer;
-  /** For bodies that the handler may read only after it has checked their sender. */
+  /** For bodies that the handler reads only after it has authenticated the sender. */
   isReadLater?: (c: AppContext) => boolean;
 }
 
@@ -49,7 +49,7 @@ export function admission(
   const queue = new FairQueue(limits, timer);
   /** Organizations by the hash of a verified token, because anybody can invent tokens. */
   const known = new Map<string, string>();
-  // Most instances never need it.
+  // Loaded on demand, because most instances never need it.
   const identify = keep(async (): Promise<Identify> => {
     const { callerName, tokenHash } = await import("./whose_request.ts");
     return (headers) => {
@@ -61,7 +61,7 @@ export function admission(
 
   /** @returns the place's kind. */
   async function enter(headers: Headers): Promise<Kind> {
-    // With free places, there is no need to tell requests apart.
+    // While places are free, all requests are equal.
     if (queue.tryEnter("unproven")) return "unproven";
     const { whose, isProven } = (await identify())(headers);
     const kind = isProven ? "proven" : "unproven";

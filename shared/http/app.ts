@@ -1,10 +1,10 @@
 /**
  * What all functions share: request id, one log line, HSTS, one place where a thrown error becomes an answer, and 405
- * for methods that a path does not serve. Each surface decides how its errors look.
+ * for methods that a path does not support. Each surface decides how its errors look.
  */
 import type { Context } from "hono";
 import { METHOD_NAME_ALL } from "hono/router";
-// Its router is ready at once, where the default one compiles all routes at the first request; a match costs 0.2 µs
+// Its router is ready at once, while the default one compiles all routes at the first request. A match costs 0.2 µs
 // more.
 import { Hono } from "hono/tiny";
 import type { Config } from "../config.ts";
@@ -30,7 +30,7 @@ export type AppEnv = {
     logged: LogFields;
     /** Set on page surfaces (pages/reader.ts). */
     reader: Reader;
-    /** The person whose page it is; error pages show the same header. */
+    /** The signed-in person of the page, so that error pages show the same header. */
     signedIn?: { email: string };
   };
 };
@@ -61,9 +61,9 @@ export function createApp(
     c.set("logged", {});
     const request: CurrentRequest = { id: requestId };
     await withRequest(request, next);
-    // A file is read at its reader's speed.
+    // A reader may read a file slowly.
     request.databaseMs = undefined;
-    // In place: a copy of the response would turn its text into a stream.
+    // In place, because a copy of the response would turn its text into a stream.
     const { headers } = c.res;
     headers.set(REQUEST_ID_HEADER, requestId);
     if (isHttps) headers.set("strict-transport-security", STRICT_TRANSPORT_SECURITY);
@@ -92,7 +92,7 @@ export function createApp(
     return answerError(error, c);
   });
 
-  // Rendered, not thrown: a throw would bypass the middleware that sets this surface's headers.
+  // Rendered, not thrown, because a thrown error would bypass the middleware that sets this surface's headers.
   app.notFound((c) => {
     const served = servedMethods(app, c.req.path);
     if (served.length === 0 && METHODS.includes(c.req.method)) {

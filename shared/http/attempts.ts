@@ -1,4 +1,4 @@
-/** Hourly limits on a person's attempts. */
+/** Hourly limits on attempts, such as sign-in mails. */
 import { createIdentityStore } from "../db/identity_store.ts";
 import type { Deps } from "../deps.ts";
 import { keyedHash } from "../signed_token.ts";
@@ -7,8 +7,8 @@ import { callerQuotas, isOverridden, type LimitName, limitOf, tooManyAttempts } 
 
 /**
  * Mails count by address, so that nobody can flood a mailbox. Codes count by sign-in, which only the browser that
- * requested the mail can name, so a stranger's guesses do not use up the owner's. The limit on mails bounds the number
- * of sign-ins, and so all guesses at an address.
+ * requested the mail can name, so a stranger's guesses don't use up the owner's limit. The limit on mails bounds the
+ * number of sign-ins, and so all guesses for an address.
  */
 const ATTEMPTS = {
   login_mail: { of: "login_mail_address", by: "login_mail_ip", secondsApart: 30 },
@@ -27,7 +27,7 @@ const ATTEMPTS = {
 
 export interface Attempt {
   attempt: keyof typeof ATTEMPTS;
-  /** The address, sign-in, person or secret that the attempt counts for. */
+  /** The address, sign-in, person or secret that the limit applies to. */
   subject: string;
 }
 
@@ -45,7 +45,7 @@ export async function claimAttempt(
   const answer = await createIdentityStore(database).claimAttempt({
     keyHash: await keyedHash(config.codeSecrets, of, subject.toLowerCase()),
     atMost: limit.at_most,
-    // The pause fits our default limit only.
+    // The pause matches our default limit only.
     secondsApart: isOverridden(config, of) ? 0 : secondsApart,
     quotas: await callerQuotas(config, by, c),
     at: clock(),

@@ -8,7 +8,7 @@ import type { Crowd } from "./crowd.ts";
 import { overloaded } from "./overloaded.ts";
 import { outsidePlace } from "./place.ts";
 
-/** Read from every request before its sender is known. */
+/** Read from every request before its sender is authenticated. */
 export const SHORT_BYTES = 65_536;
 /** The longest pause without a byte. */
 const STALL_MS = 5_000;
@@ -31,14 +31,14 @@ export class BodyReader {
   #isWhole: boolean;
   #failure: AppError | undefined;
 
-  /** @param crowds the function's; absent if only callers with a secret get this far. */
+  /** @param crowds the function's crowds; absent if only callers with a secret get this far. */
   constructor(request: Request, private readonly crowds?: Crowds, private readonly timer: Timer = systemTimer) {
     this.#headers = request.headers;
     this.#reader = request.body?.getReader();
     this.#isWhole = this.#reader === undefined;
   }
 
-  /** Bytes read so far. Counted as they arrive: the declared length is not trusted. */
+  /** Bytes read so far, counted on arrival, because the declared length is not trusted. */
   get length(): number {
     return this.#length;
   }
@@ -82,13 +82,13 @@ export class BodyReader {
     }
   }
 
-  /** Cancelling ends the read that waits. */
+  /** Cancelling ends the pending read. */
   #end(failure: AppError): void {
     this.#failure ??= failure;
     void this.close();
   }
 
-  /** The bytes read. By hand: a `Blob` takes several times as long on small bodies. */
+  /** The bytes read. Concatenated by hand, because a `Blob` takes several times as long for small bodies. */
   bytes(): ArrayBuffer {
     const bytes = new Uint8Array(this.#length);
     let at = 0;

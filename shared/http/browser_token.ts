@@ -29,8 +29,8 @@ export async function createBrowserToken(c: AppContext, config: Keys): Promise<s
 }
 
 /**
- * @param isVouchedFor whether the browser itself vouches for the form. Two tabs opened at the same moment both set the
- *   cookie and one of them loses; its form is still accepted.
+ * @param isVouchedFor whether the browser itself vouches for the form. If two tabs open at the same moment, both set
+ * the cookie and one loses; its form is still accepted.
  * @throws {AppError} `forbidden` without the cookie, or when the form was shown in another browser.
  */
 export async function requireBrowserToken(
@@ -58,7 +58,7 @@ const tokenOf = async (secret: string, digest: string) => `${digest}.${await key
 /** Hashed so that the page does not contain the cookie itself. */
 const digestOf = (cookie: string) => keyedHash([cookie], LABEL, "");
 
-/** As the browser sent it, or as this response sets it. */
+/** From the browser, or as this response sets it. */
 function keptCookie(c: AppContext, config: Keys): string | undefined {
   const name = browserCookie(config);
   const value = [c.req.header("cookie") ?? "", ...c.get("cookies")].map((line) => parse(line, name)[name]).find(

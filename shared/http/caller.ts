@@ -2,8 +2,9 @@
  * Identifies the caller for rate limits. The platform's gateway names the address that reached it: hosted, in
  * `cf-connecting-ip`, which the edge always overwrites; otherwise in the last entry of `x-forwarded-for`, written by
  * the server in front of us. The first entry of that header names the original client. We trust it only from our own
- * front door, which replaces the header and authenticates with a secret; anybody else could invent it, so the hop
- * itself counts as the caller. A self-hosted gateway without Cloudflare in front must drop `cf-connecting-ip`.
+ * front door, which replaces the header and authenticates with a secret. Otherwise the hop itself counts as the caller,
+ * because anybody could invent the header. A self-hosted gateway without Cloudflare in front must drop
+ * `cf-connecting-ip`.
  */
 import { Buffer } from "node:buffer";
 import ipaddr from "ipaddr.js";
@@ -16,11 +17,11 @@ export interface Caller {
    * The caller's rate-limit key: an IPv4 address or an IPv6 /64, since one subscriber has a whole /64 (RFC 6177 §2).
    */
   name: string;
-  /** The /48 of an IPv6 caller: providers give out whole ones on request. */
+  /** The /48 of an IPv6 caller, because providers assign a whole /48 on request. */
   network?: string;
 }
 
-/** Undefined when no gateway header is present: callers cannot be told apart then, and none is limited. */
+/** Undefined without a gateway header: then callers are indistinguishable, and none is limited. */
 export function readCaller(
   headers: Headers,
   config: Pick<Config, "frontDoorSecrets">,

@@ -1,6 +1,4 @@
-/**
- * Shared secrets of callers, including the scheduler's: `Authorization: Bearer …` or `?secret=…`, either will do.
- */
+/** Shared secrets of callers, including the scheduler's, sent as `Authorization: Bearer …` or `?secret=…`. */
 import type { Config } from "../config.ts";
 import { AppError } from "../errors.ts";
 import type { AppContext } from "./app.ts";

@@ -1,5 +1,5 @@
 /**
- * Limits how many bodies are read at once, because reading takes memory but no place. When there are too many, the
+ * Limits the number of bodies that are read at once, because reading takes memory but no place. Above the limit, the
  * sender with the most bodies loses its oldest. A body that arrives in one piece is read before that can happen.
  */
 
@@ -7,7 +7,7 @@
 export interface Asker {
   /** The organization of a proven token, otherwise the address. */
   whose: string;
-  /** Whether its token was valid before; anybody can invent tokens. */
+  /** Whether its token was valid before, because anybody can invent tokens. */
   isProven: boolean;
 }
 export type Identify = (headers: Headers) => Asker;
@@ -22,7 +22,7 @@ export class Crowd {
   /** The oldest comes first. */
   readonly #senders = new Set<Sender>();
 
-  /** @param identify called only when there are too many */
+  /** @param identify called only above the limit */
   constructor(private readonly most: number, private readonly identify: () => Promise<Identify>) {}
 
   /**

@@ -11,7 +11,7 @@ export interface CurrentRequest {
 
 const current = new AsyncLocalStorage<CurrentRequest>();
 
-/** Runs the work of a request. Tasks that it starts belong to the request too, even after the response. */
+/** Runs the work of a request. Tasks that the work starts belong to the request too, even after the response. */
 export const withRequest = <Result>(request: CurrentRequest, work: () => Result): Result => current.run(request, work);
 
 /** Undefined outside of a request. */

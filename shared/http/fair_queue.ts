@@ -30,7 +30,7 @@ export class FairQueue {
 
   constructor(private readonly limits: FairQueueLimits, private readonly timer: Timer = systemTimer) {}
 
-  /** Takes a place if one is free, as nearly every request does. */
+  /** Takes a place if one is free, which is the case for nearly every request. */
   tryEnter(kind: Kind): boolean {
     if (!this.#hasPlaceFor(kind)) return false;
     this.#taken[kind]++;
@@ -39,7 +39,7 @@ export class FairQueue {
 
   /**
    * Waits for a place. When too many wait, the caller with the most waiting requests loses its newest.
-   * @returns whether it got a place; if not, do not call `leave`.
+   * @returns whether it got a place; otherwise, do not call `leave`.
    */
   async enter(kind: Kind, whose: string): Promise<boolean> {
     if (this.tryEnter(kind)) return true;
@@ -72,7 +72,7 @@ export class FairQueue {
     }
   }
 
-  /** Readmits a request that gave its place back for a while: at once, even beyond the number of places. */
+  /** Readmits a request that gave its place back temporarily: immediately, even above the number of places. */
   takeBack(kind: Kind): void {
     this.#taken[kind]++;
   }
@@ -104,7 +104,7 @@ class Line {
     this.length--;
   }
 
-  /** Requires a line that is not empty. */
+  /** The line must not be empty. */
   shift(): Waiter {
     const [whose, queue] = this.#queues.entries().next().value!;
     this.#queues.delete(whose);

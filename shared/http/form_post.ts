@@ -32,7 +32,7 @@ export async function readForm(c: AppContext, config: Pick<Config, "siteUrl">): 
 }
 
 /**
- * The same for forms that need no session; they must contain the browser's token.
+ * As above, for forms without a session. They must contain the browser's token.
  * @throws {AppError} also `forbidden` when that token is missing or another browser's.
  */
 export async function readVisitorForm(
@@ -46,8 +46,7 @@ export async function readVisitorForm(
 
 /**
  * Refuses cross-site posts. A page cannot forge `Sec-Fetch-Site`; older browsers send only `Origin`, which is ours on
- * our own forms (see the referrer policy in layout.tsx) and `null` when hidden. If neither tells, the form token
- * decides.
+ * our own forms (see the referrer policy in layout.tsx) and `null` when hidden. Without either, the form token decides.
  * @throws {AppError} `forbidden`
  */
 export function refuseOtherSites(c: AppContext, config: Pick<Config, "siteUrl">): void {

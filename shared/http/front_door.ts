@@ -5,7 +5,7 @@ import { FRONT_DOOR_HEADER } from "../routes.ts";
 import { sha256 } from "../std/sha256.ts";
 
 /**
- * Whether any of `given` is one of `own`. Compares digests of equal length, and every pair, so that timing reveals
+ * Whether any of `given` is one of `own`. Compares every pair, by digests of equal length, so that timing reveals
  * nothing.
  */
 export function isOneOf(given: readonly string[], own: readonly string[]): boolean {

@@ -1,6 +1,6 @@
 import { AppError } from "../errors.ts";
 
-/** By then the queue is empty, and the jitter keeps refused clients from returning all at once. */
+/** By then the queue is empty. The jitter keeps refused clients from returning all at once. */
 const RETRY_SECONDS = { least: 1, most: 3 };
 
 export function overloaded(): AppError {

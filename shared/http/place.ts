@@ -5,13 +5,13 @@
 import { currentRequest } from "./current_request.ts";
 
 export class Place {
-  /** How many waits are in progress: a request may query several providers at once. */
+  /** How many waits are in progress, because a request may query several providers at once. */
   #waits = 0;
   #isOver = false;
 
   constructor(private readonly queue: { leave(): void; takeBack(): void }) {}
 
-  /** Waits without the place, and takes it back afterwards. */
+  /** Waits without the place and takes it back afterwards. */
   async outside<Result>(wait: () => Promise<Result>): Promise<Result> {
     if (this.#isOver) return await wait();
     if (this.#waits++ === 0) this.queue.leave();

@@ -11,7 +11,7 @@ import { keyedHash } from "../signed_token.ts";
 import { keep } from "../std/keep.ts";
 import type { AppContext } from "./app.ts";
 
-// Requests without a token are not counted, so they load no parser of addresses.
+// Requests without a token are not counted, so they don't load the address parser.
 const callers = keep(() => import("./caller.ts"));
 
 interface Limit {
@@ -20,16 +20,16 @@ interface Limit {
 }
 
 /**
- * Each number can be overridden by name in `RATE_LIMITS`. One caller's failures must not block another: at the token
- * endpoint and the connector, failures are limited by caller (hosted clients share a handful of addresses) and
- * successes by grant.
+ * Each number can be overridden by name in `RATE_LIMITS`. One caller's failures must not block another's successes, and
+ * hosted clients share a handful of addresses. So at the token endpoint and the connector, failures are limited by
+ * caller and successes by grant.
  */
 const LIMITS = {
   /** Registrations: real clients make one or two per connection; hosted ones all come from a few addresses. */
   register: { atMost: 30, seconds: 60 },
   /**
-   * Stored clients that nobody has authorized (80 MB at most), and how long one is safe from being displaced by callers
-   * within their share: longer than it takes to sign in and read the consent page.
+   * The number of stored unauthorized clients (80 MB at most), and how long callers within their share can't displace
+   * one, which is longer than signing in and reading the consent page takes.
    */
   ungranted_clients: { atMost: 20_000, seconds: 3600 },
   /** Authorization pages: each calls the identity provider and the database. */
@@ -38,28 +38,29 @@ const LIMITS = {
   token: { atMost: 150, seconds: 300 },
   /** Access tokens that we never issued. */
   failed_bearer: { atMost: 30, seconds: 60 },
-  /** Connector requests by grant, so a new access token gets no new bucket. */
+  /** Connector requests by grant, so that a new access token gets no new bucket. */
   connector_read: { atMost: 300, seconds: 60 },
   connector_write: { atMost: 60, seconds: 60 },
   /** Sign-in mails per hour: by address, against flooding a mailbox; by caller, against trying many addresses. */
   login_mail_address: { atMost: 5, seconds: 3600 },
   login_mail_ip: { atMost: 20, seconds: 3600 },
   /**
-   * Typed codes per hour, by sign-in (as many per address as mails); a code has a million values and lives for an hour.
+   * Typed codes per hour, by sign-in (as many per address as mails); a code has a million possible values and is valid
+   * for an hour.
    */
   login_code_sign_in: { atMost: 5, seconds: 3600 },
-  /** Uses of a mailed link or another service's code per hour: each works once, and retries follow outages. */
+  /** Uses of a mailed link or another service's code per hour. Each works once, and retries follow outages. */
   login_link_secret: { atMost: 10, seconds: 3600 },
   /**
    * Codes and links together, by caller. The identity provider allows a burst of 30 per address, and all callers share
-   * ours; hence sixty an hour, as twenty every twenty minutes.
+   * ours, so this allows twenty every twenty minutes.
    */
   sign_in_ip: { atMost: 20, seconds: 1200 },
-  /** Refreshes with one token per hour: tabs that open together, and reloads during an outage. */
+  /** Refreshes with one token per hour, because tabs open together and people reload during an outage. */
   session_refresh_secret: { atMost: 60, seconds: 3600 },
   /**
-   * Session refreshes, by caller: one an hour per active person, and fewer than the identity provider's shared burst of
-   * 30.
+   * Session refreshes, by caller. An active person needs one an hour. The limit is below the identity provider's shared
+   * burst of 30.
    */
   session_refresh_ip: { atMost: 20, seconds: 60 },
   /** Mails to a reminder address that its owner has not confirmed. */
@@ -84,13 +85,13 @@ const LIMITS = {
   /** Exports per hour, because each reads the books. */
   export_person: { atMost: 20, seconds: 3600 },
   export_ip: { atMost: 80, seconds: 3600 },
-  /** Unknown or revoked calendar addresses, by caller: apps of many people share the hosted ones' callers. */
+  /** Unknown or revoked calendar addresses, by caller. Hosted apps of many people share a caller. */
   wrong_calendar: { atMost: 60, seconds: 3600 },
-  /** Reads of one calendar: apps ask a few times a day, and people press refresh. */
+  /** Reads of one calendar. Apps read it a few times a day, and people refresh it. */
   calendar_feed: { atMost: 60, seconds: 3600 },
   /**
-   * Fetches of metadata documents (functions/oauth/document_quotas.ts selects the limits): by caller and by host; then
-   * in total, with separate totals for connected clients, for each maker's host, and for each well-known document.
+   * Fetches of metadata documents (functions/oauth/document_quotas.ts selects the limits): by caller, by host, and in
+   * total. Connected clients, each maker's host and each well-known document have separate totals.
    */
   client_document_ip: { atMost: 10, seconds: 60 },
   client_document_day: { atMost: 200, seconds: 86_400 },
@@ -100,8 +101,8 @@ const LIMITS = {
   client_document_maker: { atMost: 120, seconds: 60 },
   client_document_published: { atMost: 120, seconds: 60 },
   /**
-   * Credentials tried at a provider: without limits we could be used to test stolen keys. By person, by caller, and in
-   * total.
+   * Credentials tried at a provider, by person, by caller and in total. Without limits, thieves could test stolen keys
+   * through us.
    */
   provider_test_person: { atMost: 10, seconds: 3600 },
   provider_test_ip: { atMost: 30, seconds: 3600 },
@@ -131,7 +132,7 @@ const MAX_SUBNETS = 8;
 
 /**
  * The draws of the caller of this request: its own and, for IPv6, its network's.
- * @param share_of a bucket that all callers share, of which each gets a part
+ * @param share_of a common bucket, of which each caller gets a share
  */
 export async function callerQuotas(
   config: LimitConfig,
@@ -149,7 +150,7 @@ export async function callerQuotas(
   return [own, { key: await keyOf(config, name, caller.network), at_most, seconds: limit.seconds, ...shared }];
 }
 
-/** The same for a share of a common bucket; a network gets no larger share than a single address. */
+/** As above, for a share of a common bucket. A network's share equals that of a single address. */
 export async function shareQuotas(config: LimitConfig, name: LimitName, c: AppContext): Promise<Quota[]> {
   const caller = (await callers()).readCaller(c.req.raw.headers, config);
   return await quotasFor(config, [[name, caller && (caller.network ?? caller.name)]]);

@@ -1,4 +1,4 @@
-/** Reads a request body up to a limit, so that a large one costs no more than a small one. */
+/** Reads a request body up to a limit, so that an oversized body costs no more than an allowed one. */
 import { AppError } from "../errors.ts";
 import type { AppContext } from "./app.ts";
 import { BodyReader } from "./body_reader.ts";

@@ -1,6 +1,7 @@
 /**
- * Who is signed in, from the identity provider's session in HttpOnly cookies. Only this module talks to the identity
- * provider. It never trusts an unverified cookie and never retries a refresh (a refused one ends the session).
+ * Identifies the signed-in person by the identity provider's session in HttpOnly cookies. Only this module calls the
+ * identity provider. It never trusts an unverified cookie and never retries a refresh (a refused refresh ends the
+ * session).
  */
 import type { SupabaseClient } from "@supabase/supabase-js";
 import { decode } from "hono/jwt";
@@ -22,9 +23,9 @@ type SessionDeps = Pick<Deps, "config" | "database" | "fetch" | "clock">;
 type Auth = SupabaseClient["auth"];
 
 const DEADLINE_MS = 3_000;
-/** A session lives as long as it is used; it ends after a month without a visit. */
+/** A session lasts while it is used and ends after a month without a visit. */
 const SESSION_SECONDS = 30 * 24 * 3600;
-/** A verifier is useful only as long as its link or sign-in is valid. */
+/** A verifier is useful only while its link or sign-in is valid. */
 const VERIFIER_SECONDS = 3600;
 const VERIFIER = "-code-verifier";
 const MAX_WAIT_SECONDS = 3600;
@@ -62,7 +63,8 @@ export const isOurSession = (accessToken: string, { authProviders }: Pick<Config
   isOurSignIn(decode(accessToken).payload as SessionClaims, authProviders);
 
 /**
- * Whether the identity provider refused somebody because they are banned. At sign-in it checks this before the code.
+ * Whether the identity provider refused somebody because they are banned. At sign-in the identity provider checks this
+ * before the code.
  */
 export const isSuspension = (error: { code?: string | undefined } | null): boolean => error?.code === "user_banned";
 
@@ -78,7 +80,7 @@ async function fetchVerifiedUser(auth: Auth) {
 }
 
 /**
- * Whether this browser has a session cookie, valid or not: enough to choose where a link leads, never to show anything.
+ * Whether this browser has a session cookie, valid or not: enough to choose a link's target, but not to show any data.
  */
 export function hasSession(c: AppContext, config: Pick<Config, "siteUrl">): boolean {
   const name = sessionCookie(config);
@@ -140,7 +142,7 @@ export async function signInWithoutMail(
   return await askIdentityProvider(c, deps, (auth) => auth.verifyOtp({ token_hash: token, type }));
 }
 
-/** After a successful sign-in: drops the verifiers of all other pending ones. */
+/** Deletes the verifiers of all other pending sign-ins after a successful one. */
 export function clearVerifiers(c: AppContext, deps: SessionDeps): void {
   const isVerifier = (cookie: string) =>
     cookie.startsWith(`${sessionCookie(deps.config)}-`) && cookie.endsWith(VERIFIER);
@@ -170,7 +172,7 @@ export async function askIdentityProvider<
   let retryAfter: string | null = null;
   let claimed: Promise<void> | undefined;
   let refusal: unknown;
-  // Loaded on the first request with a session: it is large, and most requests to a new instance have none.
+  // Loaded on the first request with a session, because it is large and most requests to a new instance have none.
   const { createServerClient } = await import("@supabase/ssr");
   const { auth }: { auth: Auth } = createServerClient(deps.config.supabaseUrl, deps.config.publishableKey, {
     cookieOptions: { name: sessionCookie(deps.config) },
@@ -179,7 +181,7 @@ export async function askIdentityProvider<
       setAll: (list) =>
         list.forEach(({ name, value, options }) => changes.push({ name, value, maxAge: options.maxAge })),
     },
-    // The client retries a failed refresh for 25 s; the signal ends a hung request at our own deadline.
+    // The client retries a failed refresh for 25 s; the signal aborts a hung request at our own deadline.
     global: {
       fetch: async (input, init) => {
         const { body } = (init ?? {}) as { body?: unknown };
@@ -204,7 +206,8 @@ export async function askIdentityProvider<
 
   const answer = await Promise.race([ask(auth), expired(deadline)]);
   const status = answer?.error ? answer.error.status ?? 0 : 200;
-  // The platform's gateway rejects our own key without a code of the identity provider; then nobody can sign in.
+  // The platform's gateway rejected our own key, so nobody can sign in. Such an answer has no code of the identity
+  // provider.
   const isOurKey = status === 401 && !answer?.error?.code;
   if (!answer || status === 0 || status >= 500 || isOurKey) {
     throw new AppError("unavailable", "the identity provider does not answer", {

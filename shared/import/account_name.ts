@@ -3,7 +3,7 @@ import { isCode } from "./money_text.ts";
 import { cut, oneLine, shorten } from "./shorten.ts";
 import type { Account } from "./statement.ts";
 
-/** Longer texts are neither numbers nor names. */
+/** Longer texts are neither numbers nor names of accounts. */
 const MAX_NUMBER = 60;
 /** Leaves room for the end of a number in an account's name. */
 const MAX_NAME = 50;

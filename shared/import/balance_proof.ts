@@ -58,7 +58,7 @@ function runOf(steps: Step[]): "onward" | "back" | undefined {
   const days = steps.map(({ day = "" }) => day);
   if (isChain(steps)) return rises(days.toReversed()) ? "back" : "onward";
   if (isChain(steps.toReversed())) return rises(days) ? "back" : "onward";
-  // Two rows can be put in an order by chance.
+  // Two rows can be in order by chance.
   const path = steps.length > 2 ? findPath(steps) : undefined;
   if (!path || !(rises(days) || rises(days.toReversed()))) return path && "onward";
   const [first, last] = [days[0]!, days.at(-1)!].toSorted();
@@ -80,12 +80,12 @@ export function isChain(steps: Step[]): boolean {
 }
 
 /**
- * Banks list the rows of a day in their own order. In any order, each row but the first begins where another one ended,
- * and each but the last ends where another one begins.
+ * Banks may list the rows of a day in any order. Still, each row but the first begins with the balance of another row,
+ * and each but the last ends with the balance before another row.
  */
 export function findPath(steps: Step[]): { opening: bigint; closing: bigint } | undefined {
   if (steps.some(({ balance }) => balance === undefined)) return undefined;
-  // A map of numbers is several times as fast as one of large ones.
+  // A map of numbers is several times as fast as one of bigints.
   const ends = new Map<bigint | number, number>();
   const keyOf = (at: bigint) => at < SAFE && at > -SAFE ? Number(at) : at;
   const count = (at: bigint, by: number) => {

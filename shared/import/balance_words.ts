@@ -22,7 +22,7 @@ export const CLOSING_WORDS = [
   ...["số dư cuối", "saldo akhir", "baki akhir", "次月繰越", "次期繰越", "期末余额", "期末餘額", "기말잔액", "ยอดยกไป"],
 ];
 
-/** Only beside a table, because a shop may have this name. */
+/** Only next to a table, because a shop may have this name. */
 export const BALANCE_WORDS = [
   ...["balance", "current balance", "available balance", "kontostand", "saldo", "solde", "egyenleg", "zůstatek"],
   ...["zostatok", "stanje", "sold", "остаток", "залишок", "салдо", "υπόλοιπο", "bakiye", "jääk", "likutis", "atlikums"],

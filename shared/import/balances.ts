@@ -12,7 +12,7 @@ import { decimalsOf, fromUnits, toUnits, unitsOf } from "./units.ts";
 export interface Balances {
   opening?: string;
   closing?: string;
-  /** The day that the closing balance is true for, YYYY-MM-DD; absent where its lines contradict it. */
+  /** The day that the closing balance is true for, YYYY-MM-DD; absent if its lines contradict it. */
   closing_on?: string;
   currency?: string;
 }
@@ -41,7 +41,7 @@ interface Found {
 }
 
 export function proveBalances(statement: Statement, settled: Settled): ProvenBalances {
-  // Nothing adds up until the format of amounts is known.
+  // Amounts can't be added until their format is known.
   if (settled.questions.some(({ id }) => id !== "date_format")) return {};
   const found = statement.lines.some(({ balance }) => balance)
     ? findInAnyLines(statement, settled)
@@ -92,7 +92,7 @@ function findInHeaders({ balances = [], conventions }: Statement, settled: Settl
       ? []
       : [closing - opening - moved, ...(conventions.isCard ? [opening - closing - moved] : [])];
     const gap = gaps.includes(0n) ? 0n : gaps[0];
-    // Without a day in the file, only a closing balance that its lines prove is the last line's.
+    // Without a day in the file, a closing balance gets the last line's day only if the lines prove it.
     const closing_on = gap
       ? undefined
       : texts.closing_on
@@ -100,14 +100,14 @@ function findInHeaders({ balances = [], conventions }: Statement, settled: Settl
       : gap === 0n
       ? lastDay(lines)
       : undefined;
-    // The lines show that the file states a debt without a sign.
+    // Whether the lines show that the file writes a debt without a sign.
     const sign = gap === 0n && gaps[0] !== 0n ? -1n : 1n;
     const signed = (units: bigint | undefined) => units === undefined ? undefined : sign * units;
     return { currency: named, opening: signed(opening), closing: signed(closing), closing_on, gap };
   });
 }
 
-/** Banks also write a balance beside pending rows, which may or may not include their amounts. */
+/** Banks also write a balance next to pending rows, which may or may not include their amounts. */
 function findInAnyLines(statement: Statement, settled: Settled): Found[] {
   const found = findInLines(statement, settled, true);
   if (found.every(({ gap }) => !gap)) return found;
@@ -148,8 +148,8 @@ function readDay(text: string, order: DateOrder): string | undefined {
 }
 
 /**
- * Where every line has a balance, opening and closing balances that fit by chance prove nothing: each must also follow
- * from another balance.
+ * If every line has a balance, opening and closing balances could fit by chance, so each must also follow from another
+ * balance.
  * @param isCard whether its balance may be a debt
  */
 function findInSteps(steps: Step[], isNewestFirst: boolean, isCard: boolean): Omit<Found, "currency"> {

@@ -1,4 +1,4 @@
-/** Booking types, card schemes and terminal texts of banks: they name no shop and choose no category. */
+/** Booking types, card schemes and terminal texts of banks: they identify neither a shop nor a category. */
 export const BOOKING_WORDS = [
   ...["zweck", "visa", "visa debit", "visa umsatz", "visa debitkartenumsatz", "mastercard", "mastercard debit"],
   ...["bank card payment", "bank card", "debit card", "credit card", "card", "card not present", "card present"],

@@ -35,7 +35,7 @@ function someCellsOf(rows: CsvRow[], column: number): string[] {
   return cells;
 }
 
-/** The empty side of a row. */
+/** The empty side of a row with two amount columns. */
 export const BLANK = /^[-–—]*$/;
 
 /** Whether most non-empty cells could belong to the role; columns of money out and in may be empty. */
@@ -60,13 +60,13 @@ export const saysCurrency = (rows: CsvRow[], headers: string[], column: number |
   column !== undefined &&
   (currencyInHeader(headers[column]!) !== undefined || cellsOf(rows, column).some((cell) => readMoney(cell)?.currency));
 
-/** Whether every non-empty cell is a known currency code; any other three letters could be anything. */
+/** Whether every non-empty cell is a known currency code, because other three letters could mean anything. */
 export const isCurrencies = (rows: CsvRow[], column: number) => {
   const some = someCellsOf(rows, column);
   return some.length > 0 && some.every(isKnownCurrency) && cellsOf(rows, column).every(isKnownCurrency);
 };
 
-/** Programs name kinds ("Expense", "Transfer"); a bank's "Transfer" is any payment. */
+/** Programs name kinds ("Expense", "Transfer"); a bank's "Transfer" can be any payment. */
 const PROGRAM_WORDS =
   /^(expenses?|ausgaben?|d[eé]penses?|gastos?|spes[ae]|uitgaven?|despesas?|wydat\p{L}+|withdrawal|支出)$/iu;
 
@@ -81,7 +81,7 @@ export function isDirections(rows: CsvRow[], column: number): boolean {
     (!all.includes("own_transfer") || cells.some((cell) => PROGRAM_WORDS.test(cell)));
 }
 
-/** Whether every row either came in or names a way to pay: "Credit" can mean both, so it proves nothing. */
+/** Whether every row either came in or names a way to pay. "Credit" can mean both, so it proves nothing. */
 export const mayBeIncome = (rows: CsvRow[], column: number) =>
   rows.every(({ cells }) => directionOf((cells[column] ?? "").slice(0, 40)) === "in");
 
@@ -97,7 +97,7 @@ export const hasTwoMarks = (rows: CsvRow[], column: number): boolean => {
 /** Whether some rows are marked as incoming while the others have no known mark. */
 export const someCameIn = (rows: CsvRow[], column: number): boolean =>
   rows.some(({ cells }) => CAME_IN.test(plainHeader(cells[column] ?? "").slice(0, 40)));
-/** "Credit" may be the way to pay. */
+/** "Credit" may also be the way to pay. */
 const CAME_IN =
   /^(income|deposits?|inflow|revenue|refund|einnahmen?|eingang|gutschrift|einzahlung|recette|ingreso|abono|entrata|accredito|receita|przychod|uznanie|insattning|innskudd|indbetaling)$/;
 
@@ -111,11 +111,11 @@ export function currencyInHeader(header: string): string | undefined {
     : undefined;
 }
 
-/** Marks of a side that only some rows have, in a cell beside the amount. */
+/** Marks beside the amount, such as CR, that only some rows have. */
 const MARK = /^(cr|dr|c|d|\+|-)\.?$/i;
 const IN = /^(cr|c|\+)\.?$/i;
 
-/** Whether a column marks some rows as credits or debits; all others then are the opposite, and get that mark. */
+/** Whether a column marks some rows as credits or debits; all other rows then get the opposite mark. */
 export function fillMarks(rows: CsvRow[], column: number): boolean {
   const marks = someCellsOf(rows, column);
   if (marks.length === 0 || !cellsOf(rows, column).every((cell) => MARK.test(cell))) return false;
@@ -136,11 +136,11 @@ export const saysUnbooked = (rows: CsvRow[], column: number): boolean => {
   return rows.some(({ cells }) => cells[column] && unbooked(cells[column]));
 };
 
-/** How many different texts a column's first cells have, numbers and times in them aside. */
+/** The number of different texts in a column's first cells, ignoring numbers and times. */
 export const distinctTexts = (rows: CsvRow[], column: number): number =>
   new Set(someCellsOf(rows, column).map((cell) => cut(cell, 200).replace(/[\d.,:/\s-]+/g, " "))).size;
 
-/** Sorts columns by how many different texts they have, then by how long these are. */
+/** Sorts columns by their number of different texts, then by text length. */
 export const byTexts = (rows: CsvRow[]) => (one: number, other: number): number =>
   distinctTexts(rows, other) - distinctTexts(rows, one) ||
   someCellsOf(rows, other).join("").length - someCellsOf(rows, one).join("").length;

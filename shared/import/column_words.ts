@@ -110,7 +110,7 @@ export const COLUMN_WORDS = {
   account: [],
   counter_account: [],
   payer: [],
-  // Only in our own export: in others, a column of this name may hold rates or codes.
+  // Only in our own export, because in others a column of this name may hold rates or codes.
   tax: [],
   original_amount: [
     "original amount|foreign amount|originalbetrag|fremdwahrungsbetrag|fremdbetrag",

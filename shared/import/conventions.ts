@@ -101,9 +101,9 @@ export interface SignedLine extends SignedRow {
   line: number;
   money: MoneyText;
   name: string;
-  /** Its text names a salary or similar, so its sign is the sign of income. */
+  /** Its text names a salary or similar, so its sign means income. */
   namesIncome: boolean;
-  /** Its text says that a payment was received, so its sign is the sign of credits. */
+  /** Its text confirms a received payment, so its sign means credits. */
   isReceived: boolean;
 }
 
@@ -117,8 +117,8 @@ export interface SignHints {
 }
 
 /**
- * Whether money spent is negative. A list with one sign is a list of expenses, unless something shows that it is an
- * account's statement; two signs are a question.
+ * Whether spending is negative. A list with one sign contains expenses, unless something proves that it is an account's
+ * statement. Two signs lead to a question.
  */
 export function findSign(
   lines: SignedLine[],
@@ -136,7 +136,7 @@ export function findSign(
     const isMost = isMinus ? negatives.length * 2 <= lines.length : negatives.length * 2 >= lines.length;
     if (isMost && received.every(({ money }) => money.isNegative === isMinus)) return { value: !isMinus };
   }
-  // A file that writes every plus marks income with it.
+  // A file that writes every plus sign uses it for income.
   const isSigned = lines.every(({ money }) => money.isNegative || money.hasPlus);
   if (!told && isSigned && lines.some(({ money }) => money.isNegative) && lines.some(({ money }) => money.hasPlus)) {
     return { value: true };
@@ -159,7 +159,7 @@ export function findSign(
       id: "negative_is_expense",
       about: { line, name: shorten(oneLine(name), 40), amount: (money.isNegative ? "-" : "") + money.digits },
       options: [true, false],
-      // If a balance contradicts a known export, nothing is proven.
+      // If a balance contradicts a known export, the sign is unproven.
       ...(isStatement && !told && { default: true }),
     },
   };

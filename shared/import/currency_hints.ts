@@ -2,7 +2,7 @@
 import { isIban } from "./account_name.ts";
 import { plainHeader } from "./header_words.ts";
 
-/** By country, if the currency is its own; all other listed countries with an IBAN use euros. */
+/** By country, if it has its own currency; all other listed countries with an IBAN use euros. */
 const COUNTRIES: Record<string, string> = {
   ...{ CH: "CHF", LI: "CHF", CZ: "CZK", DK: "DKK", FO: "DKK", GB: "GBP", GI: "GBP", HU: "HUF", IS: "ISK", NO: "NOK" },
   ...{ PL: "PLN", RO: "RON", RS: "RSD", SE: "SEK", TR: "TRY", UA: "UAH", IL: "ILS", BR: "BRL", AE: "AED", SA: "SAR" },
@@ -29,7 +29,7 @@ const SPANISH = [
   "HNL",
   "NIO",
 ];
-/** Plain words of a single language, with the countries where it is spoken; a script of its own is a pattern. */
+/** Words that occur in a single language, with the countries where it is spoken; a pattern for a unique script. */
 const LANGUAGES: [words: string | RegExp, currencies: string[]][] = [
   [/[ぁ-んァ-ヶ]|日付|残高|摘要|取引日/, ["JPY"]],
   [/金额|余额|账户|交易时间|记账/, ["CNY"]],

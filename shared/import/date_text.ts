@@ -38,7 +38,7 @@ const monthOf = (word: string): number | undefined => {
   return MONTHS.find(([start]) => start.test(plain))?.[1];
 };
 
-/** Fits a weekday, a time and its zone. Longer text is not a date and would make the patterns slow. */
+/** Fits a weekday, a time and its zone. Longer text isn't a date and would make the patterns slow. */
 const MAX_LENGTH = 60;
 
 /** @returns undefined when the text is not a date. A time after the date is ignored. */

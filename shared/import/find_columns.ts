@@ -1,6 +1,6 @@
 /**
- * Maps columns to fields. A column is a day or an amount if the caller or a known export names it, its header names it,
- * or a balance proves it in every row. Contents alone could mistake a reference number for an amount.
+ * Maps columns to fields. A column is a day or an amount if the caller, a known export or its header names it, or a
+ * balance proves it in every row. By contents alone, a reference number could pass for an amount.
  */
 import type { Said } from "../words/message.ts";
 import type { Assumption } from "../words/words.ts";
@@ -55,7 +55,7 @@ export interface MissingColumn {
   headers: string[];
 }
 
-/** The most distinctive roles choose first. */
+/** The most distinctive roles choose their columns first. */
 const ORDER: Role[] = [
   ...["date", "out", "in", "balance", "amount", "currency", "state", "category", "payee", "name", "note", "type"],
   ...["url", "fee", "original_amount", "original_currency"],
@@ -153,7 +153,7 @@ function guessColumns(
     const found = headers.flatMap((header, column) =>
       isFree(column) && fits(header) && looksLike(rows, column, role) ? column : []
     );
-    // Several amounts require a question; of several days, any will do.
+    // Several columns of amounts lead to a question; among several columns of days, any will do.
     if (found.length === 1 || (role === "date" && found.length > 0)) columns[role] = [found[0]!];
   }
   columns = tellCharges(
@@ -177,7 +177,7 @@ function guessColumns(
   // Rows that continue the text above prove nothing.
   const dated = columns.date ? table.filter(({ cells }) => cells[columns.date![0]!]) : table;
   if (dated.length > 0) rows = dated;
-  // If a person names one of two sides, it is the spending.
+  // If a person names one of two sides, it is spending.
   const [toldAmount] = told.amount ?? [];
   const counterpart = toldAmount === undefined || columns.out ? undefined : complementOf(rows, toldAmount, free());
   if (counterpart !== undefined) {

@@ -5,12 +5,12 @@ import { isSameHeader, plainHeader, rolesOf } from "./header_words.ts";
 import { findBareLayout, findLayout, type KnownLayout } from "./layouts/mod.ts";
 import { readMoney } from "./money_text.ts";
 
-/** Exports may start with lines about the account; the header is searched for down to this row. */
+/** Exports may start with lines about the account, so the search for the header continues down to this row. */
 export const MAX_HEADER_ROW = 200;
 /** The columns that identify a file without a header. */
 const SAMPLED_ROWS = 5;
 
-/** Lines about the account are short, so the search stops earlier in a table of many columns. */
+/** Lines about the account are short, so the search stops earlier in a table with many columns. */
 const MAX_HEADER_CELLS = 5_000;
 
 export interface FoundHeader {

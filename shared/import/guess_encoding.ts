@@ -1,7 +1,7 @@
 /**
- * Tells apart the encodings of one or two bytes per letter, which a file does not declare: it chooses the one whose
- * text names columns and has letters where words need them. We wrote our own, because detectors judge by the letters of
- * long texts, and a statement has few; its header is the best evidence. Of the 17 files
+ * Guesses among encodings with one or two bytes per letter, which a file does not declare. It chooses the one whose
+ * text contains column names and plausible words. Written by us, because detectors rely on letter frequencies in long
+ * texts. A statement has little text, and its header is the best evidence. Of the 17 files
  * tests/fixtures/unknown_statements/encoding-*, chardet 2.2 takes Cyrillic names for Latin, Serbian for Hebrew, and œ
  * for ¼; this one reads all.
  */
@@ -44,7 +44,7 @@ function setOf(letters: string): { test(letter: string): boolean } {
   return { test: (letter) => set.has(letter) };
 }
 
-/** If a letter of another script stands between Latin ones, the encoding is wrong. */
+/** A letter of another script between Latin letters proves a wrong encoding. */
 const ISOLATED = /[a-z][^\0-\x7f]|[^\0-\x7f][a-z]/;
 const OTHER_SCRIPT = /[^\p{Script=Latin}\p{Script=Common}]/u;
 
@@ -65,7 +65,7 @@ export function guessEncoding(bytes: Uint8Array): string {
   return best.encoding;
 }
 
-/** Judges by the share of letters that a language of the encoding has, and by the headers that the text names. */
+/** Judges by the share of letters that a language of the encoding has, and by the column names in the text. */
 function scoreOf(
   sample: Uint8Array,
   encoding: string,

@@ -35,7 +35,7 @@ const MAX_LENGTH = 100;
  */
 export function plainHeader(header: string): string {
   const text = header.slice(0, MAX_LENGTH).replace(/[([（［][^()[\]（）［］]*[)\]）］]/g, " ");
-  // Several times faster, and most cells need no more.
+  // Several times faster, and sufficient for most cells.
   if (/^[ -~]*$/.test(text)) return text.toLowerCase().replace(/[^a-z0-9]+/g, " ").trim();
   return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase()
     .replace(/ß/g, "ss").replace(/ł/g, "l").replace(/ı/g, "i").replace(CYRILLIC, toCyrillic)
@@ -109,7 +109,7 @@ const withoutUmlauts = (plain: string) => plain.replace(/([aou])e/g, "$1");
 const ranksOf = (plain: string): Ranks =>
   isDamaged(plain) ? ranksOfDamaged(plain) : RANKS.get(plain) ?? RANKS.get(withoutUmlauts(plain)) ?? NONE;
 
-/** Looks at few words, since a file may be full of damaged cells. */
+/** Examines few words, since a file may be full of damaged cells. */
 function ranksOfDamaged(plain: string): Ranks {
   const found = new Map<Role, number>();
   for (const length of lengthsOf(plain)) {

@@ -6,7 +6,7 @@ import type { Said } from "../words/message.ts";
 import { type BadRow, type LeftOutRow, type Mapping, MAX_UPLOADED_ROWS } from "./read_import.ts";
 import { type ImportProblem, type ImportRow, type ReadImport, readImport } from "./read_import.ts";
 
-/** The number of rows that one call of the database stages or matches within its time. */
+/** The number of rows that one database call can stage or match within its time limit. */
 export const PAGE_ROWS = 2000;
 
 /** @param latest the last day that a row may have @returns the rows, or the reason that the file is unreadable */
@@ -51,10 +51,10 @@ export interface Page {
   is_last: boolean;
 }
 
-/** Every line that is kept, in the order of the file; a line has one row at most. */
+/** Every line that is kept, in the order of the file. A line has at most one row. */
 const linesOf = ({ rows, rows_bad, leftOutRows }: ReadImport) => {
   const read = new Set([...rows, ...rows_bad].map(({ line }) => line));
-  // The fee of a transfer is an expense on the line of the transfer.
+  // The fee of a transfer is an expense with the transfer's line.
   return [
     ...rows.map((row) => ({ line: row.line, rows: row })),
     ...rows_bad.map((row) => ({ line: row.line, rows_bad: row })),

@@ -31,9 +31,9 @@ export interface FileToKeep {
   defaultCurrency?: string;
   /** The caller's mapping and answers. */
   mapping?: Mapping;
-  /** Findings before reading, such as lost letters. */
+  /** Findings before the file was read, such as lost letters. */
   warnings?: Said[];
-  /** The encoding of its bytes, if not a usual one. */
+  /** The encoding of its bytes, if unusual. */
   encoding?: string;
 }
 
@@ -41,7 +41,7 @@ export interface FileToKeep {
 export interface ImportState {
   import_id: string;
   state: "waiting" | "reading" | "matching" | "ready" | "committed";
-  /** Counts the readings: an answer to a question may require another one. */
+  /** How often it was read: an answer to a question may require another reading. */
   revision: number;
   staged_through: number;
   done: number;
@@ -50,7 +50,7 @@ export interface ImportState {
   file?: string;
   mapping?: Mapping;
   learned?: Mapping;
-  /** The currency of lines that name none. */
+  /** The currency of lines without one. */
   home?: string;
 }
 
@@ -90,7 +90,7 @@ export interface Work {
   /** Aborted when the caller has gone: work stops after the current call. */
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: Progress) => void) | undefined;
-  /** The file just stored, which saves reading it again. */
+  /** The file just stored, to avoid reading it again. */
   kept?: Kept | undefined;
 }
 
@@ -106,7 +106,7 @@ export async function workThrough(step: Step, { importId, clock, deadline, ...wo
     if (!ok) throw new StepRefused(error!);
     return data!.import as ImportState;
   };
-  /** Stages pages until all are staged, the deadline has passed, or somebody else has continued. */
+  /** Stages pages until all are staged, the deadline has passed, or another call has continued. */
   const stage = async (file: ReadImport, start: ImportState): Promise<ImportState> => {
     const rows = countRows(file);
     let state = start;

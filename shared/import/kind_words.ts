@@ -35,7 +35,7 @@ export const DIRECTION_PHRASES: Record<string, Direction> = {
   ...{ "money in": "in", "paid in": "in", "cash in": "in", "zu gunsten": "in", "inn på konto": "in" },
 };
 
-/** Cells of a state column; all others of a known export are a problem of their row. */
+/** Values of a state column; any other value in a known export is a problem of its row. */
 export const STATE_WORDS: Record<"pending" | "reverted" | "declined" | "expense", string[]> = {
   pending: [
     ...["pending", "pend", "on hold", "hold", "held", "authorised", "authorized", "processing", "in progress"],
@@ -164,7 +164,7 @@ export const UNBOOKED_TITLES = [
   ...["未確定", "待入账", "승인대기", "รอดำเนินการ"],
 ];
 
-/** Whole words or phrases of a line's text; `in` and `out` hold only for money in that direction. */
+/** Whole words or phrases of a line's text; `in` and `out` apply only to money in that direction. */
 export const TEXT_WORDS: { kind: Kind; only?: Direction; words: string[] }[] = [
   {
     kind: "balance",

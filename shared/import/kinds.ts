@@ -85,7 +85,7 @@ const DIRECTIONS = byWord(DIRECTION_WORDS);
 for (const [phrase, side] of Object.entries(DIRECTION_PHRASES)) DIRECTIONS.set(plainHeader(phrase), side);
 const STATES = byWord(STATE_WORDS);
 
-// A slash marks a row that counts on neither side.
+// A slash marks a row that belongs to neither side.
 DIRECTIONS.set("/", "own_transfer");
 
 /** The direction that a cell names; undefined for any other word. */
@@ -103,7 +103,7 @@ const MAX_DIRECTION = 20;
 export const stateOf = (cell: string): Kind | undefined => {
   const plain = plainHeader(cell);
   const known = STATES.get(plain);
-  // For most cells, which are numbers and days.
+  // A shortcut for most cells, which are numbers and days.
   if (known || plain.length > MAX_STATE || plain < "a") return known;
   // "Nicht gebucht", "non contabilizzato", "nezaúčtovaná"
   if (STATES.get(plain.replace(NOT, "")) === "expense") return "pending";
@@ -112,7 +112,7 @@ export const stateOf = (cell: string): Kind | undefined => {
 const MAX_STATE = 60;
 const NOT =
   /^(?:(?:noch nicht|nicht|not yet|not|non|no|nao|nie|niet|nog niet|ikke|ej|inte|nem|neni|не|ei) |un|nie|ne|не)(?=\p{L})/u;
-/** What has a state: "Transaction declined", "payment is pending". */
+/** Nouns before a state: "Transaction declined", "payment is pending". */
 const OF_STATES = new Set([
   ...[
     "transaction",
@@ -180,7 +180,7 @@ export function plainText(text: string): string {
 
 /** The kind of a line by its text. */
 export interface TextSays {
-  /** The direction that its words require; absent without one. */
+  /** The direction that its words require, if any. */
   in?: Kind | undefined;
   out?: Kind | undefined;
   none?: Kind | undefined;
@@ -188,7 +188,7 @@ export interface TextSays {
   isIncome: boolean;
   /** Its text names the payment of a card's bill. */
   isPayment?: boolean;
-  /** Its text has a word for a payment, by anybody. */
+  /** Its text contains a word for a payment, by anybody. */
   namesPayment?: boolean;
   /** Its text confirms a received payment. */
   isReceived?: boolean;
@@ -202,7 +202,7 @@ interface Phrase {
   rank: number;
 }
 
-/** Phrases by their first word, so that a text is compared with few. */
+/** Phrases by their first word, so that a text is compared with few of them. */
 const RANKED = [
   ...TEXT_WORDS.map(({ words }) => words),
   INCOME_WORDS,
@@ -226,7 +226,7 @@ const RECEIVED = OWN_ACCOUNT + 1;
 const ANY_PAYMENT = RECEIVED + 1;
 const NOTHING: TextSays = { isIncome: false };
 
-/** The kind of a line by the words of its text: the first match in TEXT_WORDS counts. */
+/** The kind of a line by the words of its text; the first match in TEXT_WORDS wins. */
 export function readText(text: string): TextSays {
   const plain = `${plainText(text)} `;
   let ranks: Set<number> | undefined;

@@ -89,7 +89,7 @@ const SIGNS: Record<string, string> = {
   "rs.": "Rs",
 };
 
-/** The currency of a cell, by code or sign; undefined without one. */
+/** The currency of a cell, by code or sign, or undefined. */
 export function readCurrency(text: string): string | undefined {
   const plain = text.trim();
   return SIGNS[plain.toLowerCase()] ?? (/^[a-z]{3}$/i.test(plain) ? plain.toUpperCase() : undefined);
@@ -97,7 +97,7 @@ export function readCurrency(text: string): string | undefined {
 
 const CODES = new Set(Intl.supportedValuesOf("currency"));
 
-/** Whether a cell is the sign or code of a currency in use, not just any three letters. */
+/** Whether a cell is the sign or code of a currency in use, not just three letters. */
 export function isKnownCurrency(text: string): boolean {
   const currency = readCurrency(text);
   return currency !== undefined && (text.trim().toLowerCase() in SIGNS || CODES.has(currency));
@@ -106,7 +106,7 @@ export function isKnownCurrency(text: string): boolean {
 /** Whether a currency is named by its code, not by a sign that several currencies share. */
 export const isCode = (currency: string): boolean => CODES.has(currency);
 
-/** Fits a currency, signs and spaces. Longer text is not an amount, and the patterns would be slow. */
+/** Fits a currency, signs and spaces. Longer text isn't an amount and would make the patterns slow. */
 const MAX_LENGTH = 40;
 
 /** Arabic and Persian digits and signs as Latin ones. */
@@ -155,9 +155,7 @@ export function readMoney(cell: string): MoneyText | undefined {
   };
 }
 
-/**
- * The decimal sign that one number proves; `undefined` when it has no sign, or a single one followed by three digits.
- */
+/** The decimal sign that one number proves; undefined if it has no sign, or a single one followed by three digits. */
 export function decimalSignOf(digits: string): DecimalSign | undefined {
   const signs = [...digits].filter((letter): letter is DecimalSign => letter === "." || letter === ",");
   const last = signs.at(-1);
@@ -195,7 +193,7 @@ export function toFee(fee = "", decimal: DecimalSign): string | undefined {
   return money && toDecimal(money.digits, decimal);
 }
 
-/** Currencies that share a sign; other parts of the file determine the right one. */
+/** Currencies that share a sign. Other parts of the file determine the right one. */
 const SHARED: Record<string, RegExp> = {
   "$": /^(USD|CAD|AUD|NZD|SGD|HKD|TWD|MXN|ARS|CLP|COP)$/,
   "¥": /^(JPY|CNY)$/,
@@ -203,6 +201,6 @@ const SHARED: Record<string, RegExp> = {
   "Rs": /^(INR|PKR|LKR|NPR|MUR)$/,
 };
 
-/** The currency of a sign, or the file's common one if the sign may stand for it. */
+/** The currency of a sign, or the file's usual currency if the sign may stand for it. */
 export const currencyOfSign = (sign: string | undefined, common: string | undefined): string | undefined =>
   common !== undefined && (!sign || SHARED[sign]?.test(common)) ? common : sign;

@@ -1,4 +1,4 @@
-/** Words for payments of cards and for institutions with own accounts, as written or plain. */
+/** Words for card payments and for institutions where people have accounts, as written or plain. */
 
 /** Texts with which a bank confirms a received payment, on either side of a list. */
 export const RECEIVED_WORDS = [
@@ -41,7 +41,7 @@ export const PAYMENT_WORDS = [
   ],
 ];
 
-/** Words for any payment: among a card's credits, a payment of its bill. */
+/** Words for any payment. Among a card's credits, they mean the payment of its bill. */
 export const ANY_PAYMENT_WORDS = [
   ...["payment", "pymt", "pmt", "zahlung", "paiement", "pago", "pagamento", "betaling", "betalning", "betalt", "maksu"],
   ...["płatność", "wpłata", "platba", "fizetés", "plata", "uplata", "plačilo", "платеж", "оплата", "платіж", "плащане"],
@@ -49,8 +49,8 @@ export const ANY_PAYMENT_WORDS = [
 ];
 
 /**
- * Recipients of payments to the person's own card, account or depot. None is a shop, so the import asks about a row
- * that pays one.
+ * Recipients of payments to the person's own card, account or depot. None is a shop, so the import asks about rows that
+ * pay one of them.
  */
 export const OWN_ACCOUNT_WORDS = [
   ...["american express", "amex", "axp", "barclaycard", "barclays", "advanzia", "gebuhrfrei mastercard", "diners club"],

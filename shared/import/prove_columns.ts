@@ -1,4 +1,4 @@
-/** Finds columns of money with unclear headers, as far as the cells prove their roles. */
+/** Finds columns of money with unclear headers if the cells prove their roles. */
 import { provenSign } from "./balance_proof.ts";
 import { BLANK } from "./cell_looks.ts";
 import { findDecimalSign } from "./conventions.ts";
@@ -46,7 +46,7 @@ const areSides = (rows: CsvRow[], one: number, other: number): boolean => {
 };
 
 /**
- * The amounts or the two sides that a balance confirms in every row, or the sides that the lines around the table
+ * The amount column or the two sides that a balance confirms in every row, or the sides that the lines around the table
  * confirm.
  * @param isBare whether there is no header; then the only column of money is the amount.
  */
@@ -163,7 +163,7 @@ const signedOf = (row: CsvRow, out: number, into: number): MoneyText | undefined
   return money && { ...money, isNegative: isOut };
 };
 
-/** @param dayOf the day of a row; if given, the balance has to confirm the signs, otherwise either sign will do */
+/** @param dayOf the day of a row; if given, the balance must confirm the signs, otherwise either sign is accepted */
 function isProven(
   rows: CsvRow[],
   balance: number,
@@ -174,7 +174,7 @@ function isProven(
     ...{ amount: amountOf(row), balance: moneyOf(row, balance), day: dayOf?.(row) },
   }));
   const read = some.filter(({ amount, balance }) => amount && balance);
-  // Two rows can fit by chance, such as row numbers in two columns.
+  // Two rows can fit by chance, for example if both columns count rows.
   if (read.length < 3 || read.length < some.length * 0.9) return false;
   const decimal = findDecimalSign(read.flatMap((one) => [one.amount!, one.balance!])).value;
   const steps = read.map((one) => ({

@@ -1,6 +1,6 @@
 /**
- * Turns a file into rows for `import_expenses`, with the left-out lines, the assumptions, the open questions, the
- * account, and the reason for each unreadable row. The database checks currencies, date limits and duplicates.
+ * Turns a file into rows for `import_expenses`, with left-out lines, assumptions, open questions, the account, and the
+ * reason for each unreadable row. The database checks currencies, date limits and duplicates.
  */
 import type { Said } from "../words/message.ts";
 import { proveBalances, type ProvenBalances } from "./balances.ts";
@@ -22,25 +22,25 @@ export type { Mapping } from "./find_columns.ts";
 export interface ReadImport extends Omit<WrittenRows, "brokenLinks">, ProvenBalances {
   /** The file's account or card. */
   account?: Account;
-  /** Unproven conventions; the mapping argument of the same name answers them. */
+  /** Unproven conventions. The mapping argument of the same name settles each. */
   questions: Question[];
   /** Possible currencies of rows without one, by the format or its language. */
   suggests?: string[];
   /** The header line or the format, under which answers are remembered for the account. */
   header: string;
   /**
-   * The reading: column names, delimiter, conventions. `ignored` lists unused columns; `assumed` lists the assumptions,
-   * as `Said`.
+   * How the file was read: column names, delimiter, conventions. `ignored` lists unused columns; `assumed` lists the
+   * assumptions, as `Said`.
    */
   mapping: Record<string, unknown>;
 }
 
 /**
  * @param latest the last day that a row may have, YYYY-MM-DD.
- * @param options.mostRows more rows are refused.
+ * @param options.mostRows the limit; files with more rows are refused.
  * @param options.learned a person's answers about an earlier file of the account with the same header line. Its columns
- *   count unless the mapping names others; its conventions only answer a question, since a file may prove its own.
- * @param options.home the currency of lines that name none, whose decimals are known.
+ * apply unless the mapping names others. Its conventions only answer questions, because a file may prove its own.
+ * @param options.home the currency of lines without one, whose decimals are known.
  */
 export function readImport(
   text: string,
@@ -51,7 +51,7 @@ export function readImport(
   const columns = pick(learned, FIELDS.filter((field) => mapping[field] === undefined));
   const statement = readFormat(text, { ...columns, ...mapping }, mostRows);
   if ("code" in statement) return showBeginning(statement, text);
-  // A script or a country with a single currency also determines its number of decimals.
+  // A script or a country with a single currency also determines the number of decimals.
   const [only, ...others] = statement.suggests ?? [];
   const { settled, answered } = settle(statement, {
     ...{ mapping, learned, latest },
@@ -61,7 +61,7 @@ export function readImport(
   if (written.rows.length === 0 && written.rows_bad.length === 0) {
     const { left_out } = written;
     const { questions } = settled;
-    // Read with the opposite sign, the lines may be spending.
+    // With the opposite sign, the lines may be spending.
     const asks = { header: headerOf(statement), ...statement.account && { account: statement.account } };
     return questions.some(({ id }) => id === "negative_is_expense")
       ? { code: "needs_answer.import", params: { details: { questions, left_out } }, field: "mapping", asks }
@@ -95,7 +95,7 @@ export function readImport(
 const [SHOWN_LINES, SHOWN_LETTERS] = [3, 80];
 const NOT_READ = /\.(column_unclear|file_without_rows|file_broken)$/;
 
-/** The first lines show the reader which one became the header. */
+/** The first lines show which one was taken for the header. */
 function showBeginning(problem: ImportProblem, text: string): ImportProblem {
   if (!NOT_READ.test(problem.code)) return problem;
   const lines = text.slice(0, 2000).split(/[\r\n]+/).map((line) => shorten(oneLine(line), SHOWN_LETTERS)).filter(
@@ -109,7 +109,7 @@ const headerOf = ({ header, mapping }: Statement): string => header ?? String(ma
 const pick = (from: Mapping, keys: readonly (keyof Mapping)[]): Mapping =>
   Object.fromEntries(keys.flatMap((key) => from[key] === undefined ? [] : [[key, from[key]]]));
 
-/** Repeats earlier answers until no question asks for one: a decimal sign may prove a direction. */
+/** Applies earlier answers until no question remains that they answer, because a decimal sign may prove a direction. */
 function settle(
   statement: Statement,
   { mapping, learned, ...given }: {

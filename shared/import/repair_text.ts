@@ -1,12 +1,12 @@
 /**
- * Repairs file text that was decoded with the wrong encoding before we got it as a JSON string. Only the traces can be
- * seen: UTF-8 read as Windows-1252 is undone, UTF-16 read byte by byte loses its NULs, and lost letters (U+FFFD) stay
- * lost but are reported.
+ * Repairs file text that was decoded with the wrong encoding before we got it as a JSON string. It reverts UTF-8 read
+ * as Windows-1252, removes the NULs of UTF-16 read byte by byte, and reports lost letters (U+FFFD), which it can't
+ * restore.
  */
 
 export interface RepairedText {
   text: string;
-  /** The wrong decoding that was detected, or the guessed encoding; absent when the text was fine. */
+  /** The detected wrong decoding, or the guessed encoding; absent if the text was fine. */
   encoding?: string;
 }
 

@@ -45,7 +45,7 @@ export interface SettledLine {
   /** The account's balance after it, in ten-thousandths. */
   balance?: bigint | undefined;
   currency?: string | undefined;
-  /** Absent without a deciding word or a readable amount. */
+  /** Absent without a word for it or without a readable amount. */
   direction?: Direction | undefined;
   /** The currency of a foreign amount; the other one is the account's charge. */
   original?: { amount: string; currency: string } | undefined;
@@ -95,7 +95,7 @@ function readLines({ lines, currency: common }: Statement): Reading[] {
   });
 }
 
-/** If only some amounts have a plus or "CR" and none has a minus, it means the opposite of no sign. */
+/** If only some amounts have a plus or "CR" and none has a minus, the mark means the opposite of no mark. */
 function opposePluses(read: Reading[]): Reading[] {
   const all = read.flatMap(({ raw, money }) => money && !raw.direction ? money : []);
   const isCredit = ({ hasPlus, isMarked }: MoneyText) => hasPlus || isMarked;
@@ -145,7 +145,7 @@ export function settleLines(
       ? readOriginal(raw.original, { charged: currency, decimal: decimal.value })
       : undefined;
     return {
-      // A person who requested money is also its payer.
+      // The sender of a request for money is also its payer.
       raw: raw.payer !== undefined && (direction === "in" || (isOwner(raw.payee) && !isOwner(raw.payer)))
         ? { ...raw, payee: raw.payer }
         : raw,
@@ -178,7 +178,7 @@ export function settleLines(
 /** "MUSTER ERIKA" and "Erika Muster" are the same person. */
 const personOf = (name: string) => plainHeader(name).split(" ").toSorted().join(" ");
 
-/** The account's owner: named by the file, the payer of money out, or the name in every row. */
+/** The account's owner: named by the file, the payer of outgoing money, or the name in every row. */
 function ownersOf({ owner }: Statement, read: Reading[], negativeIsExpense: boolean): Set<string> {
   const owners = new Set(owner ? [personOf(owner)] : []);
   const sided = read.flatMap(({ raw: { payer, payee } }) => payer && payee ? [[personOf(payer), personOf(payee)]] : []);
@@ -192,7 +192,7 @@ function ownersOf({ owner }: Statement, read: Reading[], negativeIsExpense: bool
 }
 
 /**
- * Unsigned amounts whose balances change by each of them: the balance gives the direction.
+ * For unsigned amounts whose balances change by each of them, the balance gives the direction.
  * @returns the oldest line, before which no balance is known
  */
 function proveDirections(
@@ -212,7 +212,7 @@ function proveDirections(
       if (before === undefined || after === undefined || amount === undefined) return undefined;
       return after - before === -amount ? "out" : after - before === amount ? "in" : undefined;
     });
-    // One side alone is a sign like any other.
+    // A single side is treated like a sign.
     if (!moves.includes("out") || !moves.includes("in") || moves.includes(undefined)) continue;
     lines.slice(1).forEach(({ raw }, i) => raw.direction = moves[i]!);
     return lines[0]!;
@@ -226,7 +226,7 @@ const askSign = ({ raw: { line, name, payee = "" }, money }: Reading): Question 
   options: [true, false],
 });
 
-/** Whether spending is negative; if any line states its direction, signs prove nothing. */
+/** Whether spending is negative. If any line states its direction, signs prove nothing. */
 function settleSign(
   booked: Reading[],
   decimal: DecimalSign,

@@ -1,6 +1,6 @@
 /**
- * The result of every format's reader. A reader returns the file's values as text; `settle_lines.ts` alone settles the
- * whole file's conventions (date order, decimal sign, direction).
+ * The result of every format's reader. Readers return the file's values as text. Only `settle_lines.ts` determines the
+ * conventions of the whole file (date order, decimal sign, direction).
  */
 import type { RefusalFacts, Said } from "../words/message.ts";
 import type { Assumption, RefusalCode } from "../words/words.ts";
@@ -41,7 +41,7 @@ export interface RawLine {
   kind?: Kind;
   currency?: string;
   payee?: string;
-  /** The sender of incoming money, from a column of its own; the payee then is the account's owner. */
+  /** The sender of incoming money, from a separate column; the payee then is the account's owner. */
   payer?: string;
   /** The other account's number. */
   counter_account?: string;
@@ -62,7 +62,7 @@ export interface RawLine {
   account?: string;
   /** Whether that account is a card's, in a file of accounts and cards. */
   isCard?: boolean;
-  /** A problem of the line that its format's reader found. */
+  /** A problem with the line, found by its format's reader. */
   problem?: RefusalFacts;
 }
 
@@ -74,9 +74,9 @@ export interface Conventions {
   spends?: "negative" | "positive";
   /** A credit card's account: incoming money is a refund or the card's payment. */
   isCard?: boolean;
-  /** An unknown export that names itself a credit card's; other accounts have cards, too. */
+  /** An unknown export that calls itself a credit card's. Other accounts have cards, too. */
   isCreditCard?: boolean;
-  /** A known export or a format with rules, in which incoming money is a refund only if it says so. */
+  /** A known export or a format with rules, in which incoming money is a refund only if marked so. */
   isKnown?: boolean;
   /** Money that comes into a category that also has spending is a refund. */
   hasSpendingCategories?: boolean;
@@ -107,7 +107,7 @@ export interface BalanceText {
   /** The day that the closing balance is true for: the year, month and day, perhaps a time. */
   closing_on?: string;
   currency?: string;
-  /** Its lines, by their positions in the file: from the first up to, but without, the last. */
+  /** Its lines, by position in the file: from the first to before the last. */
   from: number;
   to: number;
 }

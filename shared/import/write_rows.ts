@@ -11,7 +11,7 @@ import { type Direction, isLeftOut, type LeftOut } from "./statement.ts";
 import { fromUnits, toUnits } from "./units.ts";
 import { readUrl } from "./url_text.ts";
 
-/** The maximum length of a statement's line in the books. */
+/** The maximum length of a statement line in the books. */
 const MAX_TEXT = 500;
 /** The limit for the name of an expense. */
 const MAX_NAME = 120;
@@ -36,7 +36,7 @@ export interface ImportRow {
   /** It may be a transfer to an own account. */
   may_be_own?: true;
   counter_account?: string;
-  /** Its name without the bank's words, if it has some: only this name may be a keyword of a category. */
+  /** Its name without the bank's words, if it has some. Only this name can contain a category's keyword. */
   subject?: string;
   /** The bank's own words, which identify the line in a repeated import. */
   text: string;
@@ -116,7 +116,7 @@ function labelOf({ raw: { name, payee = "", note = "" } }: SettledLine, common?:
   return more && namesNothing ? more : said || party;
 }
 
-/** A name of more than four in five rows, such as "Pin", identifies none of them. */
+/** A name that more than four in five rows have, such as "Pin", identifies none of them. */
 function commonName(lines: SettledLine[]): string | undefined {
   const counts = new Map<string, number>();
   for (const { raw: { name } } of lines) if (name) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -151,7 +151,7 @@ function rowOf(
   const note = raw.note || (label.length > MAX_NAME ? label : "");
   const url = raw.url && readUrl(raw.url.trim());
   const tax = raw.tax?.replace(/^-/, "");
-  // Assigned one by one, because each spread would create another object per row.
+  // Assigned one by one, because each spread would create another object for each row.
   const row: ImportRow = { line: raw.line, date: date!, amount, name: shorten(label, MAX_NAME), text: textOf(settled) };
   if (currency) row.currency = currency;
   if (original) Object.assign(row, original, { charged: { amount, currency: currency! } });
@@ -172,7 +172,7 @@ function badRowOf(settled: SettledLine, error: RefusalFacts): BadRow {
   return {
     ...{ line, error, text: textOf(settled) },
     ...(date && { date }),
-    // Cells in the wrong columns prove nothing.
+    // Cells in wrong columns prove nothing.
     ...(amount && !problem && { amount }),
     ...(currency && { currency }),
     ...(direction && { direction }),

@@ -7,7 +7,7 @@ import type { GuardedFetch, GuardedRequest } from "../net/guarded_fetch.ts";
 import { parseJson } from "../parse_json.ts";
 
 const DEADLINE_MS = 20_000;
-/** The API answers with the mail's texts, too, but not with its attachments. */
+/** The API's answer also contains the mail's texts, but not its attachments. */
 const MAX_ANSWER = 12 * 1024 * 1024;
 const MAX_MAIL = 10 * 1024 * 1024;
 
@@ -21,7 +21,7 @@ interface Wanted {
 
 /**
  * @returns undefined for a mail that is too large.
- * @throws when the service does not hand over the mail; it may later.
+ * @throws when the service does not return the mail; a retry may succeed.
  */
 export async function fetchMail(
   guardedFetch: GuardedFetch,

@@ -11,7 +11,7 @@ const MAX_BYTES = 256 * 1024;
 
 /**
  * @returns the fields in order, the newest first, because every server adds its fields at the top; none for a header
- * over 256 KB, because its end might contain a second From.
+ * over 256 KB, whose end might contain a second From.
  */
 export function readMailHeader(mail: Uint8Array): Field[] {
   const lines = new TextDecoder().decode(mail.subarray(0, MAX_BYTES)).split("\n");

@@ -1,7 +1,7 @@
 /**
- * Mailgun's route to an address that ends in "mime": a form with the whole mail in `body-mime`. The signature is a field
- * of the form, so a form of few fields is parsed before the check. The signature covers a token, not the mail; an
- * organization that kept a mail accepts no other with the same token.
+ * Mailgun's route to an address that ends in "mime": a form with the whole mail in `body-mime`. The signature is a
+ * field of the form, so a form of few fields is parsed before the check. The signature covers a token, not the mail, so
+ * an organization accepts one mail per token.
  * @see https://documentation.mailgun.com/docs/mailgun/user-manual/receive-forward-store/receive-http
  */
 import { Buffer } from "node:buffer";
@@ -45,7 +45,7 @@ export const mailgun: MailService = {
   },
 };
 
-/** @returns what separates the fields of a form, undefined for another body. */
+/** @returns the delimiter of a form's fields, undefined for another body. */
 function markOf(headers: Headers): string | undefined {
   const type = headers.get("content-type") ?? "";
   const [, , boundary] = /^multipart\/form-data;\s{0,9}boundary=("?)([\w'()+,./:=?-]{1,70})\1$/i.exec(type) ?? [];

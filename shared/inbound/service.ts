@@ -21,7 +21,7 @@ export interface ArrivedMail {
 export interface MailService {
   /** The largest request body. */
   maxBytes: number;
-  /** Whether the headers authenticate the service or announce a proof in the body, checked before the body is read. */
+  /** Whether the headers authenticate the service or announce a proof in the body. Called before the body is read. */
   isKnown(headers: Headers, settings: InboundSettings): boolean;
   /** @returns `unknown` without that proof, undefined for a body without a mail. */
   read(handed: HandedOver, settings: InboundSettings): Promise<ArrivedMail | "unknown" | undefined>;

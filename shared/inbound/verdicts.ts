@@ -1,6 +1,6 @@
 /**
- * Judges a mail's sender by the mail service's verdicts. Senders can forge any header field, so only fields above the
- * first hop count, because the service itself added them.
+ * Judges a mail's sender by the mail service's verdicts. Senders can forge any header field, so only the fields above
+ * the first hop count, which the service itself added.
  */
 import { aboveFirstHop, type Field, valuesOf } from "./mail_header.ts";
 import type { InboundSettings } from "./inbound_url.ts";
@@ -49,8 +49,8 @@ const RECEIVER = /;\s*receiver=[^\s;@"\\]{1,200}@([^\s;@"\\]{1,255})\s*$/i;
 const ENVELOPE = /[\s;]envelope-from=("?)<?[^\s;@<>"\\]{1,200}@([^\s;@<>"\\]{1,255})>?\1\s*(?:;[^@"\\]*)?$/i;
 
 /**
- * The domain of the envelope's sender. The sender chooses the address and the name in HELO, so names that occur twice
- * and addresses after the envelope's, except the receiver's, make it unknown.
+ * The domain of the envelope's sender. The sender chooses the address and the name in HELO, so a name that occurs
+ * twice, or an additional address other than the receiver's, makes the domain unknown.
  */
 function envelopeOf(spf: string, receivers: readonly string[]): string {
   const occurs = (name: string) => spf.split(new RegExp(`\\b${name}\\s*=`, "i")).length - 1;

@@ -56,7 +56,7 @@ const HOUR = 3600;
 
 /**
  * The jobs with their schedules, and how old the last successful run may be: a period and some hours. A job inside the
- * database has no row of a last stage, so only its schedule is judged.
+ * database logs no stages, so only its schedule is judged.
  */
 const JOBS = [
   { job: "reminders", schedules: ["reminders", "reminders-catch-up"], atMost: 26 * HOUR },
@@ -67,7 +67,7 @@ const JOBS = [
   { job: "purge-expired", schedules: ["purge-expired"], atMost: 26 * HOUR, isOwn: true },
 ];
 
-/** A run takes at most a minute; a call without a trace after this time has failed. */
+/** A run takes at most a minute. A call without a trace after this time has failed. */
 const RUN_MS = 10 * 60_000;
 
 export function judgeSchedule(report: ScheduleReport): ScheduleHealth {

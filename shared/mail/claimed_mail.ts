@@ -1,4 +1,4 @@
-/** Mails to one person about one thing, as the database hands them to a sender. */
+/** Mails to one person about one subject, as the database returns them to a sender. */
 import * as z from "zod/mini";
 import { Proposal } from "../approvals/proposal.ts";
 

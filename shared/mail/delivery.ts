@@ -23,19 +23,19 @@ export interface MailResult {
   code?: string;
   /** The address is invalid; stop mailing it. */
   refused?: boolean;
-  /** Retry on its own: some mail in the batch was not accepted. */
+  /** Retry it alone, because some mail in the batch was not accepted. */
   alone?: boolean;
 }
 
 export interface Delivery {
   /** One per mail not already reported through `onSettled`. */
   results: MailResult[];
-  /** The service asks for a pause or accepts nothing: wait at least this long before the rest. */
+  /** The service requests a pause or accepts nothing, so wait at least this long before sending the others. */
   pause?: { code: string; ms: number };
 }
 
 export interface Sending {
-  /** The same for the same mails in the same order, at every attempt. At most 256 characters. */
+  /** Equal for all attempts with the same mails in the same order. At most 256 characters. */
   key: string;
   timeoutMs: number;
   /** Called for each mail as soon as its outcome is known, by transports that send one at a time. */

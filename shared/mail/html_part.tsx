@@ -4,7 +4,7 @@
 const FONT = "16px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif";
 const BUTTON = "display:inline-block;padding:12px 20px;border-radius:6px;background:#0b5f4c;color:#ffffff;" +
   "font-weight:600;text-decoration:none";
-/** A longer line before a link stays a sentence, and the link shows its address. */
+/** A longer line before a link stays a sentence, and the link shows its URL. */
 const LONGEST_LABEL = 40;
 
 /**

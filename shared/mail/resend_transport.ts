@@ -23,7 +23,7 @@ export function resendTransport(
         response = await fetch(ENDPOINT, requestOf(mails, { key, from, sending }));
         body = await response.json().catch(() => undefined);
       } catch {
-        // It may have arrived, because a timeout or a broken connection proves nothing.
+        // It may have arrived, because a timeout or a broken connection doesn't prove the opposite.
         return all(mails, "unsure", "mail_no_answer");
       }
       return deliveryOf(mails, response, body);
@@ -70,8 +70,8 @@ function deliveryOf(mails: readonly OutgoingMail[], response: Response, body: un
     return { ...all(mails, "held", "mail_rate_limited"), pause: { code: "mail_rate_limited", ms: pauseOf(response) } };
   }
   if (status === 409) {
-    // The key is known with a different body (we deployed in between), so those mails were accepted then. Or the first
-    // call is still running.
+    // The service knows the key with a different body, because we deployed in between, so it accepted those mails. Or
+    // the first call is still running.
     return refusal.name === "invalid_idempotent_request"
       ? all(mails, "sent", "mail_known_key")
       : all(mails, "unsure", "mail_in_flight");
@@ -104,8 +104,8 @@ function deliveryOfTaken(mails: readonly OutgoingMail[], body: unknown): Deliver
 }
 
 /**
- * The rejected mails of a partly accepted batch, by index; null when unreadable, or when it does not name one mail for
- * each accepted one: then the answer is not from the mail service.
+ * The rejected mails of a partly accepted batch, by index. Null when unreadable, or when the numbers of accepted and
+ * rejected mails don't add up, so that the answer can't be the mail service's.
  */
 function readRefusals(body: unknown, count: number): Map<number, Refusal> | null {
   if (!isObject(body)) return null;
@@ -145,7 +145,7 @@ function fieldOf({ name, message }: Refusal): "from" | "to" | undefined {
   return /[`'"]to[`'"]/i.test(message) ? "to" : undefined;
 }
 
-/** One rejected mail: because of its address or another part. */
+/** The outcome of one rejected mail, by the rejected part. */
 const refused = (id: string, refusal: Refusal): MailResult =>
   fieldOf(refusal) === "to"
     ? { id, outcome: "dead", code: "address_refused", refused: true }

@@ -13,13 +13,13 @@ import { composeProposalMail } from "./proposal_mail.ts";
 import { composeRemovalMail } from "./removal_mail.ts";
 import { type Mail, sendMail } from "./send_mail.ts";
 
-/** Few, because the others wait under their lease while one is sent. */
+/** Few, because the others wait under their lease during each send. */
 const AT_ONCE = 5;
 
 type MailingDeps = Pick<Deps, "config" | "database" | "clock" | "fetch" | "log">;
 
 interface Sending {
-  /** The id of a proposal or an organization: only mails about it. */
+  /** The id of a proposal or an organization; limits the run to mails about it. */
   about?: string;
   requestId?: string;
   /** Milliseconds left for starting more mails. */
@@ -38,7 +38,7 @@ export async function sendAllClaimedMails(deps: MailingDeps, sending: Sending = 
   const store = createMailStore(database);
   const urls = createUrls(config);
   const counts: Sent = { sent: 0, failed: 0 };
-  // A failed mail is not claimed again at once, so this loop ends.
+  // A failed mail is not claimed again immediately, so this loop ends.
   while ((sending.remainingMs?.() ?? 1) > 0) {
     const mails = await store.claim({ about: sending.about, atMost: AT_ONCE, at: clock() });
     if (mails.length === 0) break;
@@ -69,7 +69,7 @@ function compose(mail: ClaimedMail, urls: Urls): Mail {
     : composeProposalMail(mail, { words, link: urls.proposal(mail.proposal.id) });
 }
 
-/** The same after a response has been sent; a failed mail doesn't affect it. */
+/** The same after a response was sent. A failed mail doesn't affect the response. */
 export async function sendClaimedMails(deps: MailingDeps, sending: Sending): Promise<void> {
   await sendAllClaimedMails(deps, sending).catch((thrown) => {
     deps.log.error("mails_not_sent", {

@@ -64,7 +64,7 @@ export function smtpTransport(
       const judged = judge(id, thrown as SmtpError);
       if (judged.pause?.code !== "mail_not_allowed") return judged;
       // Whether the server rejects us or only this mail: it accepts us if it accepted another mail. In both cases, the
-      // others go first next time.
+      // other mails are sent first next time.
       const result = { ...judged.result, alone: true };
       return hasTakenOne ? { result: { ...result, code: "mail_refused" } } : { ...judged, result };
     }
@@ -92,7 +92,7 @@ interface SmtpError {
 
 /** Timeouts before any mail was started; `code` is the same for one in the middle of a mail. */
 const EARLY_TIMEOUTS = new Set(["CONNECT_TIMEOUT", "GREETING_TIMEOUT", "UPGRADE_TIMEOUT"]);
-/** The server hung up at every attempt before any mail data was sent; only the message reveals it. */
+/** The server closed the connection at every attempt before any mail data was sent; only the message reveals it. */
 const HUNG_UP = "Reached maximum number of retries";
 
 function judge(id: string, error: SmtpError): Judged {
@@ -129,7 +129,7 @@ function judgeRefusal(id: string, { command, responseCode = 0, response = "" }: 
   return status.detail === 7 || status.detail === 8 ? aboutUs : badAddress(id);
 }
 
-/** The `5.x.y` code of a response (RFC 2034 section 4), wherever it stands in it; not part of an IP address. */
+/** The `5.x.y` code anywhere in a response (RFC 2034 section 4), except in an IP address. */
 export function enhancedStatus(response: string): { subject: number; detail: number } | undefined {
   const [, subject, detail] = /(?<![\d.])5\.(\d{1,3})\.(\d{1,3})(?!\.?\d)/.exec(response) ?? [];
   return subject && detail ? { subject: Number(subject), detail: Number(detail) } : undefined;

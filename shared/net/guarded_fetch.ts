@@ -1,7 +1,7 @@
 /**
  * Fetches a URL chosen by somebody else, safe against SSRF. The name is resolved once, all its addresses must be
- * public, and the connection goes to one of those addresses, so DNS rebinding gains nothing. It follows no redirects,
- * keeps no cookies, sends only the credentials it is given, and enforces a size limit and a deadline.
+ * public, and the connection uses one of those addresses, so DNS rebinding has no effect. It follows no redirects,
+ * keeps no cookies, sends only the given credentials, and enforces a size limit and a deadline.
  */
 import { before, close, closeAt } from "./deadline.ts";
 import { judgeUrl } from "./guarded_url.ts";
@@ -27,17 +27,17 @@ export interface Connection {
 
 export interface GuardedFetchDeps {
   network: Network;
-  /** Fallback for platforms without raw TCP. */
+  /** The fallback on platforms without raw TCP. */
   fetch: typeof fetch;
-  /** Hosts never to contact, including their subdomains. */
+  /** Hosts that must never be contacted, including their subdomains. */
   refusedHosts: readonly string[];
 }
 
 export interface GuardedRequest {
   url: string;
-  /** Sent in addition to `Host`, `Accept-Encoding` and `Connection`, which are ours. */
+  /** Sent in addition to our own `Host`, `Accept-Encoding` and `Connection`. */
   headers?: Readonly<Record<string, string>>;
-  /** Sent by POST; without one it is a GET. */
+  /** Sent by POST; without a body the request is a GET. */
   body?: string;
   /** Limit of the response body. */
   maxBytes: number;
@@ -103,8 +103,8 @@ async function connectFirst(
 }
 
 /**
- * Whether the platform forbids connecting. Errors about one address ("address family not supported") do not count; they
- * end in an OS error number.
+ * Whether the platform forbids connecting. Errors about one address ("address family not supported") don't count; they
+ * end with an OS error number.
  */
 const isRefusedByPlatform = (thrown: unknown) =>
   thrown instanceof Error &&

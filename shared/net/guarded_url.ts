@@ -1,6 +1,6 @@
 /**
- * Which URLs chosen by others we are willing to fetch: https on the default port, at a host with a public name. The
- * addresses behind the name are checked when fetching (guarded_fetch.ts).
+ * Decides which URLs chosen by others we fetch: https on the default port, at a host with a public name. The addresses
+ * behind the name are checked when fetching (guarded_fetch.ts).
  */
 
 export type UrlRefusal =
@@ -25,19 +25,19 @@ const LOCAL_DOMAINS = ["internal", "local", "localhost", "localdomain", "arpa", 
 /** The platform's own domains: requests there would reach ourselves, or neighbours who trust us. */
 const PLATFORM_DOMAINS = ["supabase.co", "supabase.red", "supabase.in", "supabase.net"];
 
-/** Hosts we never contact, including their subdomains: our own, from the configuration, and the platform's. */
+/** Hosts that we never contact, including their subdomains: our own, from the configuration, and the platform's. */
 export function refusedHosts({ siteUrl, supabaseUrl }: { siteUrl: string; supabaseUrl: string }): string[] {
   const own = [siteUrl, supabaseUrl].filter((url) => URL.canParse(url)).map((url) => new URL(url).hostname);
   return [...own, ...PLATFORM_DOMAINS];
 }
 
-/** @param options.refusedHosts hosts never to contact, including their subdomains. */
+/** @param options.refusedHosts hosts that must never be contacted, including their subdomains. */
 export function judgeUrl(text: string, { refusedHosts }: { refusedHosts: readonly string[] }): JudgedUrl {
   const refuse = (reason: UrlRefusal): JudgedUrl => ({ ok: false, reason });
   if (!/^[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return refuse("not_a_url");
   const url = new URL(text);
   if (url.protocol !== "https:") return refuse("not_https");
-  // Checked on the text: the parser accepts missing and extra slashes and backslashes, and drops empty parts.
+  // Checked on the text, because the parser accepts missing and extra slashes and backslashes, and drops empty parts.
   const [, authority] = /^https:\/\/([^/?#]+)/i.exec(text) ?? [];
   if (authority === undefined || text.includes("\\")) return refuse("not_a_url");
   if (authority.includes("@") || url.username || url.password) return refuse("has_credentials");
@@ -54,7 +54,7 @@ export function judgeUrl(text: string, { refusedHosts }: { refusedHosts: readonl
 }
 
 /**
- * RFC 1123 §2.1, in lower case as the URL parser leaves it. No trailing dot: it would be a second spelling of the
+ * RFC 1123 §2.1, in lower case as the URL parser leaves it. No trailing dot, which would be a second spelling of the
  * name.
  */
 export function isHostName(host: string): boolean {

@@ -38,7 +38,7 @@ export async function readResponse(read: ReadBytes, { maxBytes }: { maxBytes: nu
 
 async function readStatus(source: ByteSource, head: Budget): Promise<number> {
   const [, status] = /^HTTP\/1\.[01] ([1-5]\d\d)( .*)?$/.exec(await source.line(head)) ?? [];
-  // We never asked to switch protocols.
+  // We never requested another protocol.
   if (!status || status === "101") throw new FetchRefused("malformed");
   return Number(status);
 }
@@ -48,7 +48,7 @@ async function readHeaders(source: ByteSource, head: Budget): Promise<Headers> {
   for (let line = await source.line(head); line !== ""; line = await source.line(head)) {
     const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):(.*)$/.exec(line) ?? [];
     if (name === undefined || value!.includes("\0")) throw new FetchRefused("malformed");
-    // Headers would leave out the spaces around it, in quadratic time.
+    // `Headers` would remove the surrounding spaces in quadratic time.
     headers.append(name, value!.trim());
   }
   return headers;

@@ -9,6 +9,7 @@ export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefine
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
   const url = `http://[${text}]/`;
   if (!/^[\da-f:.]+$/i.test(text) || !URL.canParse(url)) return undefined;
-  // Normalized by the URL parser first: ipaddr.js takes ::1.2.3.4 for ::ffff:1.2.3.4 and accepts octal parts.
+  // Normalized by the URL parser first, because ipaddr.js mistakes ::1.2.3.4 for ::ffff:1.2.3.4 and accepts octal
+  // parts.
   return ipaddr.IPv6.parse(new URL(url).hostname.slice(1, -1));
 }

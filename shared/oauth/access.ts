@@ -1,6 +1,6 @@
 /**
- * A person's permission for an app. There is one scope for both levels, so the grant stores the choice, and nothing
- * that a client sends decides it.
+ * A person's permission for an app. There is one scope for both levels, so the grant stores the person's choice, and a
+ * client can't change it.
  */
 import * as z from "zod/mini";
 
@@ -11,8 +11,8 @@ export type Access = z.infer<typeof Access>;
 const READING = "read";
 
 /**
- * The access that a request asks for, to preselect it: read-only, if its scopes name reading and nothing names writing.
- * Clients that ask for nothing, or only for our advertised scopes, ask for both.
+ * The access that a request asks for, which the page preselects: read-only if its scopes name reading and not writing.
+ * Clients without scopes, or with only our advertised ones, ask for both.
  */
 export function askedAccess(scope: string | undefined): Access {
   const words = (scope ?? "").toLowerCase().split(/[^a-z]+/);

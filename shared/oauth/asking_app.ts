@@ -1,7 +1,6 @@
 /**
- * The app that sent somebody to sign in, so that the login page can name it. The name travels signed in the path to
- * return to, since an unsigned link could put any words on our page. The authorization endpoint looks the client up
- * again.
+ * The app that sent somebody to sign in, which the login page names. The path to return to contains the signed name,
+ * because an unsigned link could put any words on our page. The authorization endpoint looks the client up again.
  */
 import { readToken, signToken } from "../signed_token.ts";
 import { shownClientName } from "./client_name.ts";

@@ -1,6 +1,6 @@
 /**
- * The authorization code: signed and self-contained, so issuing one stores nothing. Everything it is bound to is
- * checked here, in an order that lets only the rightful client spend it; single use is enforced by the database.
+ * The authorization code: signed and self-contained, so issuing one stores nothing. This module checks all bindings, in
+ * an order that lets only the rightful client spend it. The database enforces single use.
  */
 import type { Access } from "./access.ts";
 import { openToken, signToken } from "../signed_token.ts";
@@ -12,7 +12,7 @@ const LABEL = "oauth-code/v1";
 
 /** The bindings of a code. */
 export interface AuthorizationCode {
-  /** Of the consent page; the code is redeemed under this id. */
+  /** The id of the consent page, under which the code is redeemed. */
   id: string;
   clientId: string;
   redirectUri: string;
@@ -36,7 +36,7 @@ export interface CodeExchange {
   clientId: string;
   redirectUri: string;
   codeVerifier: string;
-  /** Defaults to the resource the code is bound to. */
+  /** Defaults to the resource that the code is bound to. */
   resource?: string | undefined;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Client metadata documents (draft-ietf-oauth-client-id-metadata-document): which URLs may be client ids, which parts
- * of a document take effect, and for how long. Fetches nothing. All other members are ignored, and URLs in a document
- * (logo, keys, pages) are never fetched.
+ * Client metadata documents (draft-ietf-oauth-client-id-metadata-document). Decides which URLs may be client ids, which
+ * parts of a document take effect, and for how long. Fetches nothing. All other members are ignored, and URLs in a
+ * document (logo, keys, pages) are never fetched.
  */
 import { judgeUrl, type UrlRefusal } from "../net/guarded_url.ts";
 import { cleanClientName } from "./client_name.ts";
@@ -12,7 +12,7 @@ export type ClientUrlRefusal = UrlRefusal | "not_canonical" | "without_path";
 /**
  * Validates a URL as a client id (§3): fetchable, with a path, and exactly as the URL parser serializes it. That gives
  * each URL a single spelling, and rules out dot segments, escaped hosts and default ports.
- * @param options.refusedHosts hosts never to contact.
+ * @param options.refusedHosts hosts that must never be contacted.
  */
 export function judgeClientUrl(
   clientId: string,
@@ -96,10 +96,15 @@ function holdsSecret(metadata: Record<string, unknown>): boolean {
 const offers = (list: unknown, wanted: string) => !Array.isArray(list) || list.length === 0 || list.includes(wanted);
 
 const MINUTE_MS = 60_000;
-/** Bounds on caching: a document that forbids it is still not refetched for every page, one that allows a year is. */
+/**
+ * Bounds on caching. A document that forbids caching is not refetched for every page, and one that allows a year is
+ * refetched earlier.
+ */
 const FRESH_MS = { least: 5 * MINUTE_MS, most: 24 * 60 * MINUTE_MS };
 
-/** Until when a document fetched at `at` is used without refetching (RFC 9111 §4.2, within our own bounds). */
+/**
+ * The time until which a document fetched at `at` is used without refetching (RFC 9111 §4.2, within our own bounds).
+ */
 export function freshUntil(headers: Headers, at: Date): Date {
   const [, maxAge] = /(?:^|[,\s])max-age="?(\d+)/i.exec(headers.get("cache-control") ?? "") ?? [];
   const age = /^\d{1,9}$/.exec(headers.get("age") ?? "")?.[0] ?? "0";

@@ -1,6 +1,6 @@
 /**
- * Cleans the name a client gives itself, so that it can be shown within our own text. It remains the client's claim:
- * escape it, isolate it, never trust it.
+ * Cleans a client's self-given name, so that our own text can contain it. The name remains the client's claim: escape
+ * it, isolate it, never trust it.
  */
 import { MAX_NAME_LENGTH, MAX_SHOWN_NAME_LENGTH } from "./limits.ts";
 

@@ -17,9 +17,9 @@ import { hasOddLetters, plainName, saysPlainly, shapeOf } from "./name_letters.t
 import { judgeRedirectUri } from "./redirect_uri.ts";
 
 export type Publisher =
-  /** Its redirect URI is one that the maker of a known app publishes. */
+  /** Its redirect URI is published by the maker of a known app. */
   | { kind: "verified"; app: string; maker: string; host: string }
-  /** Its metadata come from this domain; only the domain vouches for its owner. */
+  /** Its metadata come from this domain, which alone vouches for its owner. */
   | { kind: "published"; host: string }
   /** Only the client itself vouches for its name. */
   | { kind: "unconfirmed" };
@@ -50,7 +50,7 @@ export function judgeClient({ clientId, name, redirectUri }: AskingClient): Clie
   const judged = judgeRedirectUri(redirectUri);
   if (!judged.ok) return { publisher: { kind: "unconfirmed" }, doubt: null };
   const { target } = judged;
-  // A host that publishes its client's redirect URIs vouches for them; only the name is left to check.
+  // A host that publishes its client's redirect URIs vouches for them, so only the name remains to be checked.
   const document = isDocumentUrl(clientId) ? new URL(clientId) : undefined;
   const documentApp = appOfDocument(clientId);
   const callbackApp = appOfCallback(redirectUri);
@@ -85,7 +85,8 @@ export function judgeClient({ clientId, name, redirectUri }: AskingClient): Clie
 
   function isOwnName(): boolean {
     if (host !== undefined) return namesakes.length === 0 && isNameOfHost(name, host);
-    // A loopback client has no domain to compare a name with: it is as trustworthy as anything running on the computer.
+    // A loopback client has no domain to compare its name with. It is as trustworthy as any other program on the
+    // computer.
     if (target.kind !== "app") return true;
     return namesakes.length === 0 ? domainsIn(plainName(name)).length === 0 : isOf(appOfScheme(target.scheme));
   }

@@ -1,7 +1,7 @@
 /**
- * The signed statement inside a consent page, which names the request and the person who saw it. The decision is based
- * on it alone, so the request cannot be altered on the way back, and a page shown to one person is useless in another's
- * session.
+ * The signed statement inside a consent page, which names the request and the person who saw it. Only this statement
+ * counts for the decision, so the request cannot be altered on the way back, and a page shown to one person is useless
+ * in another's session.
  */
 import { openToken, signToken } from "../signed_token.ts";
 import type { AuthorizationRequest } from "./authorization_request.ts";

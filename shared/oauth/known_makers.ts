@@ -1,7 +1,7 @@
 /**
  * Well-known apps and the URLs their makers publish for them. A client is verified only if its redirect URI is listed
- * here, character for character, so that a code can reach that maker only. A maker's other URLs don't count: many show
- * user content or redirect wherever a parameter says.
+ * here, character for character, so that codes reach only that maker. A maker's other URLs don't count, because many
+ * show user content or redirect to a URL in a parameter.
  */
 import type { Config } from "../config.ts";
 
@@ -18,7 +18,7 @@ export interface KnownApp {
   domains: readonly string[];
   /** Its exact redirect URIs; `*` is one path segment. */
   callbacks: readonly string[];
-  /** Redirect URIs that forward to the address in `state`, so they are not exclusive to the maker. */
+  /** Redirect URIs that forward to the address in `state`, so they don't belong to the maker alone. */
   forwarders?: readonly string[];
   /** The addresses of its client metadata: exact URLs, and patterns. */
   documents?: readonly string[];
@@ -155,8 +155,8 @@ export const appOfDocument = (url: string): KnownApp | undefined =>
   apps.find(({ documents }) => isListed(url, documents));
 
 /**
- * Whether this exact document is well known. Patterns don't count: anyone able to create matching URLs could use up the
- * fetch quota.
+ * Whether this exact document is well known. Patterns don't count, because anybody who can create matching URLs could
+ * use up the fetch quota.
  */
 export const isPublishedDocument = (url: string): boolean =>
   apps.some(({ documents }) => documents?.includes(url) && !url.includes("*"));

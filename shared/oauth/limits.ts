@@ -20,10 +20,13 @@ export const MAX_URI_LENGTH = 2048;
 /** Real clients register at most four. */
 export const MAX_REDIRECT_URIS = 10;
 
-/** Of a client's name and redirect URIs together, in UTF-8. Real ones take less than 500; anybody can store these. */
+/**
+ * The maximum length of a client's name and redirect URIs together, in UTF-8. Real clients need less than 500 bytes,
+ * but anybody can register.
+ */
 export const MAX_METADATA_BYTES = 2048;
 
-/** Real document URLs take less than 100. Including its metadata and indexes, a client takes at most 4 kB. */
+/** Real document URLs need less than 100 bytes. Including its metadata and indexes, a client takes at most 4 kB. */
 export const MAX_CLIENT_ID_LENGTH = 512;
 
 /** Recommended by draft-ietf-oauth-client-id-metadata-document §6.6. */

@@ -7,7 +7,7 @@ export type OAuthParameters<Name extends string> =
   | { ok: true; values: Partial<Record<Name, string>> }
   | { ok: false; repeated: Name };
 
-/** Repeated parameters are rejected, since two parsers might each use a different one. */
+/** Repeated parameters are rejected, since two parsers might each use another one. */
 export function readParameters<Name extends string>(
   source: URLSearchParams,
   names: readonly Name[],

@@ -1,7 +1,7 @@
 /**
- * Redirect URIs: which may be registered, which match a registration, how an answer is added. Allowed are https (at
- * known makers only their published URIs), http on loopback, a few schemes of desktop apps, and reverse-domain schemes
- * (RFC 8252 §7).
+ * Redirect URIs: decides which may be registered and which match a registration, and adds answers to them. Allowed are
+ * https (at known makers only their published URIs), http on loopback, a few schemes of desktop apps, and
+ * reverse-domain schemes (RFC 8252 §7).
  */
 import { isHostName } from "../net/guarded_url.ts";
 import { isLoopback } from "../net/loopback.ts";
@@ -37,7 +37,7 @@ const REVERSE_DOMAIN = /^[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*)+$/;
 // control characters.
 const LEGAL = /^[A-Za-z0-9\-._~:/?[\]@!$&'()+,;=%]+$/;
 
-/** Validates one URI on its own. Rejects anything a browser might read as a different URL. */
+/** Validates one URI on its own. Rejects everything that a browser might read as a different URL. */
 export function judgeRedirectUri(uri: string): JudgedRedirect {
   const refuse = (reason: RedirectRefusal): JudgedRedirect => ({ ok: false, reason });
   if (uri.length > MAX_URI_LENGTH) return refuse("too_long");

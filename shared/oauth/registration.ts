@@ -1,6 +1,6 @@
 /**
- * Dynamic client registration (RFC 7591): which metadata take effect. The rest is ignored, and no URL in it is fetched.
- * Clients get no secret: one that asks for it is registered as public.
+ * Dynamic client registration (RFC 7591). Selects the metadata that take effect, ignores the rest, and fetches no URL.
+ * Clients get no secret; a client that asks for one is registered as public.
  */
 import { cleanClientName } from "./client_name.ts";
 import { MAX_METADATA_BYTES, MAX_REDIRECT_URIS } from "./limits.ts";

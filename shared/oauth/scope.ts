@@ -1,8 +1,8 @@
 /**
- * The only scope: clients ask for `offline_access`, `openid email profile` or nothing, depending on their version, and
+ * The only scope. Clients ask for `offline_access`, `openid email profile` or nothing, depending on their version, and
  * always get this one. Requested scopes only preselect the app's access (access.ts).
  */
 export const SCOPE = "expenses:rw";
 
-/** Advertised by the authorization server only: clients take it as a sign that refresh tokens are issued. */
+/** Only the authorization server advertises it. Clients conclude from it that refresh tokens are issued. */
 export const OFFLINE_ACCESS = "offline_access";

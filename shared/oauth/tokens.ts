@@ -26,8 +26,8 @@ export function tokenPair(secrets: readonly [access: string, refresh: string]): 
 }
 
 /**
- * The pair that a refresh token is exchanged for. Derived from the token and a key, it can be issued again to a retry
- * without being stored, and only to a client that presents the token. (A token belongs to one grant and generation only.)
+ * The pair that a refresh token is exchanged for. It is derived from the token and a key, so a retry with the token
+ * gets it again, although it isn't stored. A token belongs to one grant and one generation.
  */
 export async function successorOf(presented: string, codeSecret: string): Promise<TokenPair> {
   const derive = (label: string) => keyedHash([codeSecret], label, presented);

@@ -1,4 +1,4 @@
-/** Links that add the connector to a client with one press. */
+/** Links that add the connector to a client with one click. */
 import { Buffer } from "node:buffer";
 
 /** The name of this connector in clients. */

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Error pages: the failure, its effect on data, and the next step. Never a stack trace or a bare code. */
+/** Error pages explain the failure, its effect on data, and the next step. Never a stack trace or a bare code. */
 import type { Child } from "hono/jsx";
 import type { AppContext, RenderError } from "../http/app.ts";
 import type { AppError } from "../errors.ts";
@@ -84,7 +84,7 @@ function nextOf(c: AppContext, config: PageConfig, { code, options }: AppError):
     case "internal":
       return { label: frame.goToAccount, href: "/account" };
     default:
-      // Forms post to the address of the page that shows them, so reloading that address starts over in either case.
+      // Forms post to the address of the page that shows them, so a reload of that address starts over in either case.
       return { label: problems.tryAgain, href: c.req.path + new URL(c.req.url).search };
   }
 }

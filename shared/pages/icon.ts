@@ -5,5 +5,5 @@ export const iconSvg = (color: string): string =>
 
 export const ICON = iconSvg("#0b5f4c");
 
-/** Inline, since pages may not load anything. */
+/** Inline, since pages may not load other files. */
 export const ICON_URL = `data:image/svg+xml,${encodeURIComponent(ICON)}`;

@@ -112,8 +112,8 @@ function Preview({ title, service, description, url }: Record<"title" | "service
 /**
  * Answers with a page.
  * @param options.status 200 when absent
- * @param options.formAction CSP sources that forms may lead to besides this site, including redirects (the consent
- *   page's client, an identity provider).
+ * @param options.formAction CSP sources that forms may lead to in addition to this site, including redirects (the
+ * consent page's client, an identity provider).
  */
 export async function renderPage(
   c: AppContext,

@@ -26,7 +26,7 @@ export const readers = (languages: Languages = LANGUAGES): MiddlewareHandler<App
 export const livingIn = (c: AppContext, country: string): Reader => readerOf(c.get("reader").catalog, country);
 
 function readerOf(catalog: Words, country: string | undefined): Reader {
-  // `Intl` takes 10 ms to load a locale, and most first visits see a page without dates and amounts.
+  // Loaded on demand, because `Intl` takes 10 ms for a locale, and most first pages have no dates and amounts.
   const format = once(() => formatFor(catalog.language, country));
   return {
     language: catalog.language,

@@ -1,6 +1,6 @@
 /**
- * The stylesheet of every page, inlined under a nonce. Sober: one column, hierarchy by size and weight, one accent
- * color. Text meets 4.5:1 and control edges 3:1 in both themes (measured by tests/browser).
+ * The stylesheet of every page, inlined under a nonce. One column, hierarchy by size and weight, one accent color. Text
+ * meets 4.5:1 and control edges 3:1 in both themes (measured by tests/browser).
  */
 export const STYLES = `
 :root {

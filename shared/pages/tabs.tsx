@@ -23,7 +23,7 @@ interface Rights {
   plans: boolean;
 }
 
-/** The pages of an organization that its member may open, except deletion. */
+/** The pages of an organization that any member may open, except deletion. */
 export const pagesFor = ({ writes, exports, plans }: Rights): Page[] => [
   ...["books", "members", "activity"] as const,
   ...(writes ? ["approvals" as const] : []),

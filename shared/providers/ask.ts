@@ -52,7 +52,7 @@ export interface AskDeps {
   log: Log;
 }
 
-/** Whether to query the provider for another month of the same account: the answer concerns one month only. */
+/** Whether to query the provider for another month of the same account, because the answer concerns one month only. */
 export const isAboutOneMonth = (answer: Answer): boolean =>
   answer.outcome === "statement" || ["not_ready", "bad_shape", "defect"].includes(answer.code);
 

@@ -1,4 +1,4 @@
-/** Reads the body of a response as it arrives, up to a limit and a deadline, whole or line by line. */
+/** Reads the body of a response as it arrives, up to a limit and a deadline, as a whole or line by line. */
 import { before } from "../net/deadline.ts";
 import { ProviderError } from "./provider_error.ts";
 
@@ -42,7 +42,7 @@ export async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> 
 export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let begun = "";
   for await (const part of decoded(bytes)) {
-    // The pending part holds no line end, so only the new one is searched.
+    // The pending part contains no line end, so search only the new part.
     const [rest, ...lines] = part.split("\n") as [string, ...string[]];
     begun += rest;
     if (begun.length > MAX_LINE_LENGTH) throw new ProviderError("bad_shape", "A line of the response is too long");

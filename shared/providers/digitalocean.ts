@@ -1,6 +1,6 @@
 /**
  * Invoices of a DigitalOcean team, issued on the first of the next month, in dollars. A month without an invoice is not
- * ready: the preview grows daily and is not final.
+ * ready, because the preview grows daily and is not final.
  *
  * https://docs.digitalocean.com/reference/api/reference/billing/ (GET /v2/customers/my/invoices): up to 200 per page,
  * the next page at `links.pages.next`.

@@ -2,7 +2,9 @@
 import type { FetchRefusal } from "../net/refusal.ts";
 import { ProviderError, type ProviderFailure } from "./provider_error.ts";
 
-/** Less than a day, whatever the provider asks for: the job's next run may start a little earlier in the day. */
+/**
+ * Less than a day, whatever the provider requests, because the job's next run may start a little earlier in the day.
+ */
 const MAX_WAIT_S = 82_800;
 
 const MEANING: Readonly<Record<ProviderFailure, string>> = {
@@ -16,8 +18,7 @@ const MEANING: Readonly<Record<ProviderFailure, string>> = {
 
 /**
  * @param options.now the start of a wait, when the provider gives a point in time.
- * @param options.means the meaning of
- * statuses with this provider.
+ * @param options.means the meanings of statuses at this provider.
  */
 export function failureOfStatus(
   { status, headers }: { status: number; headers: Headers },
@@ -54,7 +55,7 @@ function secondsToWait(headers: Headers, now: Date): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(Math.ceil(seconds), 1), MAX_WAIT_S);
 }
 
-/** The owner of an address learns nothing of our internal network: non-public addresses are reported as unreachable. */
+/** Non-public addresses are reported as unreachable, so that nobody can explore our internal network. */
 export function failureOfRefusal(reason: FetchRefusal): ProviderError {
   switch (reason) {
     case "timed_out":

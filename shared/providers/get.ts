@@ -47,7 +47,7 @@ export interface ProviderGetOptions {
   /** For addresses that somebody typed. */
   guardedFetch: GuardedFetch;
   clock: Clock;
-  /** Aborts all requests, even in the middle of a response. */
+  /** Aborts all requests, even while a response is being read. */
   signal: AbortSignal;
 }
 

@@ -30,9 +30,9 @@ export class MonthTotal {
   }
 
   /**
-   * A month that credits made negative is 0: there is nothing to pay. The provider carries the remaining credit over to
-   * a later month itself; passing it on would count it twice. A wrong sign is still noticed, since a drop to 0 is
-   * reviewed by a person like every jump.
+   * A negative month is 0, because credits leave nothing to pay. The provider itself carries the remaining credit over
+   * to a later month, so passing it on would count it twice. A wrong sign is still noticed, since people review a drop
+   * to 0 like every jump.
    * @param pages how many were read.
    * @throws {ProviderError} `bad_shape` for an implausible amount.
    */

@@ -1,4 +1,4 @@
-/** Iterates over pages; stops on loops and on endless paging. */
+/** Iterates over pages; stops in loops and on endless paging. */
 import { ProviderError } from "./provider_error.ts";
 
 const MAX_PAGES = 50;

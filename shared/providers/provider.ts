@@ -1,10 +1,11 @@
 /**
- * The interface of a bill provider: reports what an account has to pay for a month. registry.ts lists the providers.
+ * The interface of a bill provider, which reports the amount that an account owes for a month. registry.ts lists the
+ * providers.
  */
 import type { Words } from "../words/words.ts";
 import type { ProviderGet } from "./get.ts";
 
-/** A field of the connect form. All values are stored encrypted; a user-supplied address may contain a secret too. */
+/** A field of the connect form. All values are stored encrypted; a user-supplied address may also contain a secret. */
 export interface CredentialField {
   name: string;
   /** Its label, and a sentence about where to find it and which permissions it needs. */

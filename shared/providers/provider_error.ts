@@ -5,7 +5,7 @@ export type ProviderFailure =
   | "auth"
   /** Rate limited; retry after `retryAfterSeconds` if given. */
   | "rate_limited"
-  /** The month has no final amount yet, which differs from an amount of 0. */
+  /** The month has no final amount yet, as opposed to an amount of 0. */
   | "not_ready"
   /** The provider is down or unreachable. */
   | "upstream"
@@ -15,7 +15,7 @@ export type ProviderFailure =
   | "timeout";
 
 /**
- * The only error that provider code throws. Its message is ours and contains nothing of the response, address or
+ * The only error that provider code throws. Its message is our own, without any part of the response, address or
  * credential.
  */
 export class ProviderError extends Error {

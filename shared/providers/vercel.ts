@@ -2,8 +2,8 @@
  * Charges of a Vercel team in the FOCUS format: a JSON line per service, project and day, each with its currency.
  *
  * https://vercel.com/docs/rest-api/billing/list-focus-billing-charges (GET /v1/billing/charges): `to` is exclusive,
- * days are in UTC, no pages. A month without charges and one whose charges are not computed yet are both a 404
- * `costs_not_found`, so that is not ready, never 0.
+ * days are in UTC, no pages. A month without charges and one whose charges are not computed yet both return 404
+ * `costs_not_found`, so this counts as not ready, never as 0.
  */
 import * as z from "zod/mini";
 import { expectShape } from "./expect_shape.ts";
@@ -58,7 +58,7 @@ export const vercel: Provider = {
       const { BilledCost, BillingCurrency, ChargePeriodStart } = expectShape(Charge, line);
       const start = Date.parse(ChargePeriodStart);
       if (Number.isNaN(start)) throw new ProviderError("bad_shape", "A charge has no valid start");
-      // Charges that started earlier, such as yearly ones, are on an earlier bill.
+      // Earlier bills contain charges that started earlier, such as yearly ones.
       if (!isWithin(month, start)) continue;
       total.add(BilledCost, BillingCurrency);
       charges++;

@@ -1,4 +1,4 @@
-/** Plausibility checks of exchange rates: yesterday's rates are better than wrong ones. */
+/** Plausibility checks of exchange rates, because yesterday's rates are better than wrong ones. */
 import * as z from "zod/mini";
 import type { RateSet, SourceName } from "./rate_set.ts";
 
@@ -19,11 +19,11 @@ const ALWAYS_PUBLISHED = ["USD", "GBP", "JPY"];
 /** The European Central Bank publishes about 30, all central banks together about 165. */
 const MIN_CURRENCIES: Record<SourceName, number> = { ecb: 20, frankfurter: 20, central_banks: 120 };
 const LARGEST_MOVE = 0.2;
-/** Two sources round and date slightly differently. */
+/** Two sources may round and date slightly differently. */
 const CONFIRMATION_TOLERANCE = 0.02;
 /** A blend of many banks may be of another hour than the central bank's rate. */
 const BLEND_TOLERANCE = 0.05;
-/** The longest use of a rate (`app.rates_as_of`). */
+/** The maximum age of a used rate (`app.rates_as_of`). */
 const MAX_AGE_DAYS = 7;
 
 /** Why a set is refused, or null. A `jump` can be confirmed by another source: {@link isConfirmed}. */

@@ -36,7 +36,7 @@ const KNOWN: Record<SourceName, Known> = {
 };
 
 /**
- * The sources of the newest rates, each of which stands in for those before it.
+ * The sources of the newest rates; each replaces those before it if they fail.
  * @param entries from the configuration, which accepts only known names.
  */
 export const latestSources = (entries: readonly string[]): RateSource[] => sources(entries, ({ latest }) => latest);

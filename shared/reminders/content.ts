@@ -1,4 +1,4 @@
-/** The facts of a digest, as the database recorded them when it was first sent (jobs.describe_digest). */
+/** The facts of a digest, as recorded by the database when it was first sent (jobs.describe_digest). */
 import * as z from "zod/mini";
 
 /** A provider's report for a due date. */
@@ -56,7 +56,7 @@ export const Unlisted = z.object({
 export type Unlisted = z.infer<typeof Unlisted>;
 
 /**
- * A trial that ends, a contract to cancel or that renews, a price that rises, or an automatic payment without an
+ * The end of a trial, the renewal or last day to cancel of a contract, a price rise, or an automatic payment without an
  * amount. Announced once, or once more near the day.
  */
 export const DigestNotice = z.object({
@@ -112,7 +112,7 @@ export const DigestBudget = z.object({
 });
 export type DigestBudget = z.infer<typeof DigestBudget>;
 
-/** The recipient's debt to somebody, or claim. */
+/** The recipient's debt to somebody, or somebody's debt to the recipient. */
 export const DigestBalance = z.object({
   owes: z.boolean(),
   /** Null for a former member. */
@@ -139,9 +139,9 @@ export const PlanEnd = z.object({
   /** From today; negative after it. */
   days: z.number(),
   has_ended: z.boolean(),
-  /** Whether this mail is the announcement; other mails mention it beside their bills. */
+  /** Whether this mail is the announcement. Other mails mention it beside their bills. */
   is_day: z.boolean(),
-  /** The recipient's losses, in this order. */
+  /** The services that the recipient loses, in this order. */
   stops: z.array(z.enum(["reminders", "calendar", "amounts", "assistants"])),
   /** Only the owner can change the plan. */
   may_change: z.boolean(),
@@ -154,7 +154,7 @@ export type PlanEnd = z.infer<typeof PlanEnd>;
 export const DigestOrganization = z.object({
   id: z.string(),
   name: z.string(),
-  /** Why the recipient gets the mail: they own the books, want all bills, or are assigned to some. */
+  /** Why the recipient gets the mail: they own the books, chose all bills, or are assigned to some. */
   hears: z.enum(["owner", "all", "mine"]),
   base_currency: z.string(),
   /** Overdue first, then by due date; at most a hundred of each. */

@@ -1,6 +1,6 @@
 /**
- * Names in a digest. Members choose them, and other people read them: none may look like our words or become a link, as
- * in mails between strangers.
+ * Names in a digest. Members choose them and other people read them, so none may look like our words or become a link,
+ * as in mails between strangers.
  */
 import { legibleName } from "../words/strangers_name.ts";
 

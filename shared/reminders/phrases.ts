@@ -5,9 +5,9 @@ import { innerName, nameAlone, quotedName } from "./names.ts";
 import type { Wording } from "./wording.ts";
 
 /**
- * What the person can tell the assistant. Only calls that succeed without a question: autopaid bills need no marking, a
- * bill without an amount needs one, snoozing a daily bill by days makes no sense, and a plan that has ended excludes
- * assistants. Null for nothing.
+ * Suggests requests to the assistant that succeed without a question. Autopaid bills need no marking, a bill without an
+ * amount needs one, snoozing a daily bill by days makes no sense, and assistants don't work after the end of a plan.
+ * Null without suggestions.
  */
 export function advice(content: DigestContent, { words, format }: Wording): string | null {
   const organizations = content.organizations.filter(({ plan_end: end }) => !end?.has_ended);

@@ -1,4 +1,4 @@
-/** The subject and headline of a digest. Neither contains an amount: both show on a locked screen. */
+/** The subject and headline of a digest. Neither contains an amount, because both appear on a locked screen. */
 import {
   billsOf,
   budgetsOf,

@@ -1,6 +1,6 @@
 /**
- * The signed token in unsubscribe links, which names the person. It grants permission for 90 days; after that the
- * person must sign in.
+ * The signed token in unsubscribe links names the person. It authorizes for 90 days; after that the person must sign
+ * in.
  */
 import { openToken, signToken } from "../signed_token.ts";
 

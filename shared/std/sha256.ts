@@ -1,6 +1,6 @@
 /**
- * SHA-256 and HMAC-SHA256 of short values, with `node:crypto`: WebCrypto hands each of them to another thread and back,
- * some 35 µs instead of one on Deno 2.1.4 and 2.9.6. Large or slow hashes stay with WebCrypto.
+ * SHA-256 and HMAC-SHA256 of short values, with `node:crypto`: WebCrypto hands each value to another thread and back,
+ * which takes 35 µs instead of one on Deno 2.1.4 and 2.9.6. Large or slow hashes stay with WebCrypto.
  */
 import { Buffer } from "node:buffer";
 import { createHash, createHmac } from "node:crypto";

@@ -6,8 +6,8 @@
 import { timingSafeEqual as compare } from "node:crypto";
 
 /**
- * Whether two byte sequences are equal, in time that depends only on their length. Different lengths are not equal, and
- * timing shows it: compare digests if the length is secret.
+ * Whether two byte sequences are equal, in time that depends only on their length. Timing reveals a different length,
+ * so compare digests if the length is secret.
  */
 export function timingSafeEqual(a: ArrayBufferView | ArrayBufferLike, b: ArrayBufferView | ArrayBufferLike): boolean {
   return a.byteLength === b.byteLength && compare(bytesOf(a), bytesOf(b));

@@ -1,5 +1,5 @@
 /**
- * Signatures of webhooks as Standard Webhooks 1.0.0 says, ours and those of others; Svix signs the same with other
+ * Signatures of webhooks according to Standard Webhooks 1.0.0, for sending and receiving. Svix uses the same with other
  * header names.
  */
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";

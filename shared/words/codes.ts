@@ -2,9 +2,7 @@
 import type { EffectFormat } from "./effect_format.ts";
 import type { Told } from "./facts.ts";
 
-/**
- * The message of a code. A newer database may return codes that this version has no words for; then `unknown` is used.
- */
+/** The message of a code. A newer database may return codes without words in this version; then `unknown` is used. */
 export const findWords = <Said>(messages: object, code: string, unknown: (code: string) => Said) =>
   (messages as Record<string, ((facts: Told, format?: EffectFormat) => Said) | undefined>)[code] ??
     (() => unknown(code));

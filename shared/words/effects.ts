@@ -40,7 +40,7 @@ export function tellEffects(
       !["balance", "payment"].includes(subject.kind) || verb === "changed" || field !== "amount_minor"
     )
       .map(({ field, before, after }) => {
-        // Flags are listed only when they are true.
+        // Flags appear only when true.
         const isFlag = before === true || after === true;
         const of = (value: unknown) => tellValue(value ?? (isFlag ? false : undefined), words.effects, format);
         const shown = verb === "changed" || before !== undefined && after !== undefined;

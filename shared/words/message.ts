@@ -1,4 +1,4 @@
-/** The types of catalog messages: facts in, words out. Pure, and independent of where they are shown. */
+/** The types of catalog messages, which turn facts into words. Pure, and independent of where they are shown. */
 
 import * as z from "zod/mini";
 import { Subject, Told } from "./facts.ts";
@@ -19,8 +19,8 @@ const Details = z.looseObject({
 });
 
 /**
- * A refusal as facts. The client sees the first part of the code; the whole code selects the words, which are made from
- * `params`. Of these, `details` also reach the client, and `of_items` names the item of a call.
+ * A refusal as facts. The client sees the first part of the code, while the whole code selects the words. The words use
+ * `params`; of these, the client also gets `details`, and `of_items` names the item of a call.
  */
 export const RefusalFacts = z.object({
   code: z.string(),

@@ -1,6 +1,6 @@
 /** Makes text that people chose safe for a mail header or a line of text. */
 
-// Line breaks would end a header or a line; bidi controls affect the text after the name.
+// Line breaks would end a header or a line; bidi controls would affect the text after the name.
 const CONTROLS = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
 
 /** A name as a single line of limited length. */

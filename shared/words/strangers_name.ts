@@ -1,5 +1,5 @@
 /**
- * A name chosen by one stranger, in a mail to another. It must not look like our own words, nor like an address that a
+ * A name that one stranger chose, in a mail to another. It must not look like our own words, or like an address that a
  * mail program turns into a link.
  */
 import { oneLine } from "./one_line.ts";
@@ -15,8 +15,8 @@ const QUOTATION_MARKS = /["\u201c-\u201f\u00ab\u00bb\u2039\u203a\u300c-\u300f\uf
 /** The longest line of a list. */
 const LONGEST_LINE = 240;
 /**
- * Parts of a web or mail address; a space after each breaks the link. Figures such as 14.50 are not addresses, but
- * those of an IP address are.
+ * Parts of a web or mail address; a space after each breaks the link. Figures such as 14.50 are not addresses, but IP
+ * addresses are.
  */
 const JOINTS =
   /(?<!\d)([.:/@\\\u3002\uff61])(?=\S)|([.:/@\\\u3002\uff61])(?=[^\s\d])|(?<=\d[.\u3002\uff61]\d{1,3})([.\u3002\uff61])(?=\d)/gu;

@@ -105,7 +105,7 @@ async function allowEvents({ store, clock }: PageDeps, user: SignedInUser, form:
   return isAllowed ? "events_allowed" : "events_stopped";
 }
 
-/** Field `until`: when the newest alert shown was raised; later ones stay. */
+/** Field `until`: the time of the newest shown alert. Later alerts stay. */
 async function dismissAlerts({ store, clock }: PageDeps, user: SignedInUser, form: Form): Promise<Done> {
   const until = new Date(form.get("until") ?? "");
   if (Number.isNaN(until.getTime())) {

@@ -77,7 +77,7 @@ function Deleting({ organization, reader }: { organization: AccountOrganization;
   );
 }
 
-/** Selects the sentence about the next step; undefined when none is needed. */
+/** Selects the sentence about the next step; undefined without one. */
 function nextStep({ organization, words: { planPage: { next }, plan: { names } }, format }: PlanView) {
   const { plan, plan_status, effective_plan, is_trial, trial_ends_at, grace_ends_at } = organization;
   if (plan_status === "past_due" && grace_ends_at) {

@@ -50,7 +50,7 @@ export async function mailReminderConfirmation(
   }
 }
 
-/** The content of a confirmation link, or null when it is not ours or too old. */
+/** The content of a confirmation link, or null if it is forged or expired. */
 export async function readConfirmation(deps: PageDeps, token: string): Promise<ReminderAddress | null> {
   const claims = await readToken(deps.config.codeSecrets, LABEL, { token, at: deps.clock() });
   return claims ? { userId: String(claims.sub), address: String(claims.address) } : null;

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
- * The page behind the confirmation link. It asks for a click, since mail scanners follow links, and needs no session,
- * since the address may be read elsewhere.
+ * The page behind the confirmation link. It asks for a click, since mail scanners follow links, and works without a
+ * session, since the mail may be read on another device.
  */
 import { readForm } from "../../../shared/http/form_post.ts";
 import type { AppContext } from "../../../shared/http/app.ts";

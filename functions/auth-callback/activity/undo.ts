@@ -8,7 +8,7 @@ import { isChange, readActivity } from "./activity.ts";
 import { changePath } from "./change_path.ts";
 import { type Refused, renderChange } from "./change_page.tsx";
 
-/** Fields `organization`, `change` and `key`. The key is unique per form, so that a double press undoes once. */
+/** Fields `organization`, `change` and `key`. The key is unique per form, so that a double click undoes once. */
 export const postUndo = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
     const [organizationId, changeId, key] = ["organization", "change", "key"].map((name) => form.get(name) ?? "");

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The form that undoes a change. Its idempotency key makes a double press harmless. */
+/** The form that undoes a change. Its idempotency key makes a double click harmless. */
 import type { Activity, ActivityPage } from "../../../shared/db/activity_store.ts";
 import type { Reader } from "../../../shared/words/reader.ts";
 

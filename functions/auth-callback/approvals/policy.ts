@@ -13,7 +13,7 @@ import { type PolicyDone, renderApprovals } from "./policy_page.tsx";
 export const showApprovals = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => await show(c, deps, { user, done: c.req.query("done") }));
 
-/** Field `action`: `add` or `remove` a rule, let `assistants` approve or not. Only the owner may. */
+/** Field `action`: `add` or `remove` a rule, or set whether `assistants` may approve. For the owner only. */
 export const postApprovals = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
     const policy = await readPolicy(c, deps, user);
@@ -104,7 +104,7 @@ async function change(
   return answer;
 }
 
-/** Another write holds the books for longer than a page waits. */
+/** Another write holds the books lock for longer than a page waits. */
 export const booksBusy = () =>
   new AppError("unavailable", "the books are being written to", {
     says: ({ booksBusy }) => booksBusy,

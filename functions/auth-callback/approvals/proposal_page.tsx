@@ -20,7 +20,7 @@ import type { Reader } from "../../../shared/words/reader.ts";
 import { changePath } from "../activity/change_path.ts";
 import type { PageDeps } from "../page_guards.ts";
 
-/** Why a press had no effect (`?news=` after a redirect). */
+/** Why a click had no effect (`?news=` after a redirect). */
 const NEWS = ["already", "changed", "not_allowed"] as const;
 
 export interface ProposalView {

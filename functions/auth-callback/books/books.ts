@@ -1,4 +1,4 @@
-/** The books at a glance. Its only writes are paying a due date and undoing that payment. */
+/** The books at a glance. The page can only pay a due date, undo that payment and upload documents. */
 import { cleanLine } from "../../../shared/clean_text.ts";
 import type { FactEnvelope } from "../../../shared/connector/result.ts";
 import { AppError } from "../../../shared/errors.ts";
@@ -74,7 +74,7 @@ async function pay(c: AppContext, { books, clock }: PageDeps, { form, ...asked }
   if (!BILL.test(billId) || !isDay(dueOn) || !isUuid(key) || (shown && !AMOUNT.test(shown))) {
     throw unknownChange();
   }
-  // An unknown or estimated amount is typed by the person, perhaps with a decimal comma.
+  // People type unknown and estimated amounts, possibly with a decimal comma.
   const field = form.get("amount") ?? (shown ? undefined : "");
   const typed = field === undefined ? null : field.trim().replace(/^(\d+),(\d{1,2})$/, "$1.$2");
   if (typed !== null && !AMOUNT.test(typed)) return say(c, asked, "amount");

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Overdue and upcoming dates, those after a week folded. People who can write can mark each as paid. */
+/** Overdue and upcoming dates, with those after a week collapsed. People with write access can mark each as paid. */
 import type { DatesInWindow, DueDate, Glance } from "../../../shared/books/glance.ts";
 import { daysAfter } from "../../../shared/iso_day.ts";
 import { DateText, Name, Paperclip, Row } from "../../../shared/pages/components.tsx";

@@ -1,4 +1,4 @@
-/** Why a press on the books page paid nothing, or where the reader came from (`?news=` after a redirect). */
+/** Why a click on the books page paid nothing, or which page the reader came from (`?news=` after a redirect). */
 export const NEWS = [
   "already",
   "changed",

@@ -7,7 +7,7 @@ import type { SentFile } from "../../../shared/http/file_form.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import type { PageDeps } from "../page_guards.ts";
 
-/** The file is not a document at all, as opposed to an unreadable one. */
+/** Whether the file is not a document at all, as opposed to an unreadable one. */
 const OTHER_KINDS = [
   "invalid_argument.document_empty",
   "invalid_argument.document_unknown_kind",
@@ -19,7 +19,7 @@ export interface ReadFile {
   documents: readonly ReadDocument[];
 }
 
-/** One at a time: reading takes memory. */
+/** One at a time, because reading takes memory. */
 export async function readDocuments(files: readonly SentFile[]): Promise<ReadFile[]> {
   const read: ReadFile[] = [];
   for (const { name, type, bytes } of files) {

@@ -1,5 +1,5 @@
 /**
- * Downloads a file of expenses from a link returned by `list_expenses`. The person named in the link must be signed in.
+ * Serves the file of expenses behind a link from `list_expenses`. The person named in the link must be signed in.
  * Membership, plan and suspension are checked for each part of the file.
  */
 import type { ExpenseFilePart } from "../../../shared/db/identity_store.ts";

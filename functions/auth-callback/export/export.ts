@@ -1,7 +1,7 @@
 /**
  * The export of an organization's books, `/organizations/<id>/export`: everything as a ZIP archive, or the accountant's
  * file of a period. A download is a form post of a signed-in person with the right to export, checked for each page of
- * rows. There is no link to pass on. Exports work on every plan.
+ * rows. No link can be shared. Exports work on every plan.
  */
 import { accountantFolder } from "../../../shared/export/accountant_folder.ts";
 import { writeAccountantRows } from "../../../shared/export/accountant_file.ts";

@@ -6,7 +6,7 @@ export const PROGRESS_SCRIPT = `{
 const RETRY_MS = 5000;
 const PAUSE_MS = 300;
 const MOST_TRIES = 12;
-// Sees how far the file is; without an answer again, and in the end as if it had not come in.
+// Requests the progress, again if there is no answer, and finally shows the page as if the file had not arrived.
 const look = (waiting, tries = 1) =>
   setTimeout(() => {
     const failed = () => waiting && tries >= MOST_TRIES ? waiting() : look(waiting, tries + 1);
@@ -16,7 +16,8 @@ const ask = (method, body, { sending, waiting, failed = () => look() } = {}) => 
   const request = new XMLHttpRequest();
   request.open(method, location.pathname);
   if (sending) request.upload.onprogress = ({ loaded, total }) => sending(loaded / total);
-  // A front door may answer something else than a page; 503 means that somebody else works on the file, or too many.
+  // A front door may answer with something other than a page. 503 means that another request is working on the file, or
+  // that too many are.
   request.onload = () => {
     if (request.status === 503 || !request.responseText.includes("<main")) failed();
     else show(request, waiting);
@@ -26,7 +27,7 @@ const ask = (method, body, { sending, waiting, failed = () => look() } = {}) => 
 };
 const show = ({ responseURL, responseText }, waiting) => {
   if (new URL(responseURL).pathname !== location.pathname) return location.assign(responseURL);
-  // Its styles are here already, and have another nonce.
+  // Its styles are already here and have another nonce.
   const page = new DOMParser().parseFromString(responseText.replace(/<style[^]*?<\\/style>/, ""), "text/html");
   if (waiting && page.querySelector("form[data-sending]")) return waiting();
   const [bar, next] = [document, page].map((one) => one.querySelector("progress[aria-labelledby=progress]"));
@@ -70,7 +71,7 @@ document.addEventListener("submit", (event) => {
       bar.removeAttribute("value");
       said.textContent = form.dataset.reading;
     },
-    // The file may have come in although no answer did.
+    // The file may have arrived although no answer did.
     failed: () => look(failed),
   });
 });

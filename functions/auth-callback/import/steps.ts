@@ -8,7 +8,7 @@ import { type Tabs, tabsOf } from "../../../shared/pages/tabs.tsx";
 import type { RefusalFacts } from "../../../shared/words/message.ts";
 import type { PageDeps } from "../page_guards.ts";
 
-/** As returned by step `open`. */
+/** The result of step `open`. */
 export interface OpenImport {
   import_id: string;
   state: "waiting" | "reading" | "matching" | "ready" | "committed";
@@ -85,7 +85,7 @@ interface Effect {
   was?: string;
 }
 
-/** As returned by `import_expenses` with only an id. */
+/** The result of `import_expenses` with only an id. */
 export interface Preview {
   rows_ok: number;
   rows_bad_count: number;

@@ -22,8 +22,7 @@ const MAX_FILES = 20;
 /** Well below the timeouts of the platform and the front doors. */
 export const WORK_MS = 20_000;
 /**
- * For pages that show the progress themselves (field `brief`): short, but several times as long as reading a file
- * takes.
+ * For pages that show progress themselves (field `brief`): short, but several times the time that reading a file takes.
  */
 const BRIEF_MS = 5_000;
 

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The upload form. Browsers accept files dropped on its input, so only its progress needs a script. */
+/** The upload form. Browsers accept files dropped on its input, so only the progress needs a script. */
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import { Buttons, Name, Notice } from "../../../shared/pages/components.tsx";

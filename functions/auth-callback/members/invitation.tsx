@@ -140,7 +140,7 @@ async function accept(
 }
 
 interface InvitationView {
-  /** Null before they sign in. */
+  /** Null for visitors who are not signed in. */
   user: SignedInUser | null;
   shown: ShownInvitation;
   values?: PersonFields["values"];

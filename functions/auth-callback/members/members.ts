@@ -1,4 +1,6 @@
-/** The members page of an organization and its changes: each one form, one database call and a redirect back. */
+/**
+ * The members page of an organization and its changes. Each change is one form, one database call and a redirect back.
+ */
 import { takesNoChanges } from "../../../shared/db/answer.ts";
 import type { Members } from "../../../shared/db/members_store.ts";
 import { AppError } from "../../../shared/errors.ts";
@@ -20,7 +22,7 @@ export const showMembers = (deps: PageDeps): Handler =>
 
 /**
  * Field `action`: `invite`, `resend` or `withdraw` an invitation, change a `role`, `open_private` or `close_private`,
- * and about a hand-over `accept_handover` or `end_handover`.
+ * and `accept_handover` or `end_handover` for a hand-over.
  */
 export const postMembers = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
@@ -63,7 +65,7 @@ async function read(c: AppContext, { members, clock }: PageDeps, user: SignedInU
   return found;
 }
 
-/** @throws {AppError} `forbidden` while it is being deleted, and as `read`. */
+/** @throws {AppError} `forbidden` while the organization is being deleted, and the errors of `read`. */
 async function readToChange(c: AppContext, deps: PageDeps, user: SignedInUser): Promise<Members> {
   const found = await read(c, deps, user);
   if (found.state.deletes_at) throw takesNoChanges(found);

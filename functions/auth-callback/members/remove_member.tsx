@@ -15,7 +15,7 @@ import { membersPath, removeMemberPath } from "./addresses.ts";
 import { memberOf, noMember } from "./asked.ts";
 import { organizationOf } from "../page_params.ts";
 
-/** `?member=` selects them; the reader's own id is for leaving. */
+/** `?member=` selects the member; the reader's own id means leaving. */
 export const showRemoveMember = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
     const { config, members, clock } = deps;

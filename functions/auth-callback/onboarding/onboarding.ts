@@ -17,7 +17,7 @@ const goalOf = (c: AppContext) => safeNextPath(c.req.query("next")) ?? "/account
 export const showOnboarding = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
     const { onboarded, currencies } = await deps.store.readOnboarding(user.id);
-    // For an invited person the form asks for no organization.
+    // The form for an invited person asks for no organization.
     if (onboarded || invitationTokenOf(goalOf(c))) return c.redirect(goalOf(c), 303);
     await refuseUninvited(deps, user);
     const values = suggest(c, user.email);

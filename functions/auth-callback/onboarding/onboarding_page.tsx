@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The onboarding form: five fields, prefilled with our best guess, each with the reason we ask. */
+/** The onboarding form: five fields, prefilled with our best guess, each with the reason why we ask. */
 import type { Onboarding } from "../../../shared/db/identity_store.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createBrowserToken } from "../../../shared/http/browser_token.ts";
@@ -20,7 +20,7 @@ export interface OnboardingView {
   currencies: readonly string[];
   values: Onboarding;
   problems: Problems;
-  /** The values are guesses; the browser may know better ones. */
+  /** The values are guesses; the browser may have better ones. */
   isFresh: boolean;
 }
 

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Creates another organization of a person. `?next=` is where to go afterwards: the consent page sends people here. */
+/** Creates another organization of a person. `?next=` is the next page, because the consent page sends people here. */
 import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { claimAttempt } from "../../../shared/http/attempts.ts";

@@ -18,7 +18,7 @@ export const COUNTRIES: readonly Country[] = Object.entries(countryToCurrency)
   .filter(([code]) => !NOT_ISO_3166_1.includes(code))
   .map(([code, currency]) => ({ code, currency }));
 
-/** The same, with names in the reader's language, sorted. */
+/** All countries with their names in the reader's language, sorted. */
 export const countriesByName = ({ country, compare }: PageFormat): (Country & { name: string })[] =>
   COUNTRIES.map((one) => ({ ...one, name: country(one.code) })).sort((a, b) => compare(a.name, b.name));
 

@@ -7,7 +7,7 @@ const MAX_LENGTH = 254;
 export const isEmail = (text: string): boolean =>
   text.length <= MAX_LENGTH && /^[^\s@<>",;:\\]+@[^\s@<>",;:\\]+\.[^\s@<>",;:\\.]+$/.test(text);
 
-/** The reminder address; the sign-in address if empty or only spelled differently. */
+/** The reminder address; the sign-in address if the field is empty or differs only in spelling. */
 export function reminderAddress(given: string | undefined, signInAddress: string): string {
   return given && given.toLowerCase() !== signInAddress.toLowerCase() ? given : signInAddress;
 }

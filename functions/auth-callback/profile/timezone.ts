@@ -4,7 +4,7 @@ import { COUNTRIES, isCountry } from "./country.ts";
 
 /**
  * Zones that CLDR, and so every browser, still lists under the older name (IANA `backward`). We show and store the
- * newer; the database and the runtimes know both.
+ * newer name; the database and the runtimes know both.
  */
 export const RENAMED_TIMEZONES: Readonly<Record<string, string>> = {
   "America/Buenos_Aires": "America/Argentina/Buenos_Aires",
@@ -50,7 +50,7 @@ export const timezoneOfCountry = (code: string | undefined): string =>
   code === undefined ? "UTC" : MOST_POPULOUS_ZONE[code] ?? timezonesOfCountry(code)[0] ?? "UTC";
 
 function timezonesOfCountry(code: string): string[] {
-  // Intl.Locale throws on anything else.
+  // Intl.Locale throws on invalid codes.
   if (!isCountry(code)) return [];
   const locale = new Intl.Locale(`und-${code}`) as Intl.Locale & { getTimeZones?(): string[] | undefined };
   return locale.getTimeZones?.()?.map(renamed) ?? [];
@@ -61,7 +61,7 @@ const countries = once(() =>
   new Map(COUNTRIES.flatMap(({ code }) => timezonesOfCountry(code).map((zone) => [zone, code])))
 );
 
-/** A time zone's country; undefined for UTC. @param zone as `timezones()` has it. */
+/** A time zone's country; undefined for UTC. @param zone a name from `timezones()`. */
 export const countryOfTimezone = (zone: string): string | undefined => countries().get(zone);
 
 /** All selectable time zones, including `current` under its own name. */
@@ -72,7 +72,7 @@ export function timezones(current: string): string[] {
 }
 
 /**
- * Whether the runtime knows this IANA name, or it is UTC. Offsets (`+05:30`) and abbreviations (`IST`) are not
+ * Whether this is UTC or an IANA name that the runtime knows. Offsets (`+05:30`) and abbreviations (`IST`) are not
  * accepted.
  */
 export function isTimezone(name: string): boolean {

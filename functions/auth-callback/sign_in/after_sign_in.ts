@@ -7,8 +7,8 @@ import type { OpenPageDeps } from "../page_guards.ts";
 import { clearPendingSignIn } from "./waiting_sign_in.ts";
 
 /**
- * To the cancellation page while their account is being deleted, to onboarding without a country, else to the requested
- * page or the account. @param user from the identity provider.
+ * Redirects to the cancellation page while the account is being deleted, to onboarding without a country, else to the
+ * requested page or the account. @param user from the identity provider.
  */
 export async function continueAfterSignIn(
   c: AppContext,
@@ -22,7 +22,7 @@ export async function continueAfterSignIn(
     ? deps.store.noteSignIn({ userId, email, at: deps.clock() })
     : deps.store.readOnboarding(userId);
   const { onboarded, leaving } = await noted.catch((error) => {
-    // The code is spent and the session is valid; the next page reports the outage and works when reloaded.
+    // The code is spent and the session valid. The next page reports the outage and works after a reload.
     if (error instanceof AppError && error.code === "unavailable") return { onboarded: true, leaving: undefined };
     throw error;
   });

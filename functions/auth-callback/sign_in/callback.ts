@@ -33,7 +33,7 @@ export const finishSignIn = (deps: OpenPageDeps): Handler => async (c) => {
   if (error || error_code) return await fail(c, deps, failureOf(error_code, error));
   if (code) return await exchangeCode(c, deps, { code, flowId: sb_flow_id });
   if (!mailedToken(c)) return await fail(c, deps, "incomplete");
-  // Submitting reports the outage; no account is switched meanwhile.
+  // Submitting reports the outage; until then the account stays the same.
   const user = await readSession(c, deps).catch(() => null);
   return await renderConfirm(c, deps, { address: await addressOf(c, deps), user });
 };
@@ -96,7 +96,7 @@ async function exchangeCode(
   return await continueAfterSignIn(c, deps, { user: data.user, next: nextOf(c) });
 }
 
-/** Always 400: after any problem with the link, the person has to start again, with `next` kept. */
+/** Always 400. After any problem with the link, the person has to start again, and `next` is kept. */
 function fail(c: AppContext, { config, log }: OpenPageDeps, failure: CallbackFailure): Promise<Response> {
   log.info("sign_in_failed", { request_id: c.get("requestId"), reason: failure });
   const { reasons, unchanged, again } = c.get("reader").words.signInFailures;

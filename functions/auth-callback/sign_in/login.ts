@@ -25,7 +25,7 @@ const MAIL_DEADLINE_MS = 10_000;
  */
 const MISCONFIGURED = ["email_address_not_authorized", "email_provider_disabled"];
 
-/** `?next=` is where to go afterwards; `?sent=1` shows the page after the mail was sent. */
+/** `?next=` is the next page; `?sent=1` shows the page after the mail was sent. */
 export const showLogin = (deps: OpenPageDeps): Handler => async (c) => {
   const next = safeNextPath(c.req.query("next"));
   if (await readSession(c, deps)) return c.redirect(next ?? "/account", 303);

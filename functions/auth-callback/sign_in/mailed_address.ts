@@ -12,7 +12,7 @@ const LIFETIME_MS = 3600_000;
 
 type Keys = Pick<Config, "codeSecrets">;
 
-/** @param url target of the link, with or without a query. */
+/** @param url the target of the link, with or without a query. */
 export async function withMailedAddress(
   { codeSecrets }: Keys,
   url: string,

@@ -28,7 +28,7 @@ export function clearPendingSignIn(c: AppContext, deps: OpenPageDeps): void {
   if (cookieOf(c, deps) !== undefined) setCookie(c, deps, { value: "", maxAge: 0 });
 }
 
-/** Undefined when none was started here within the hour. */
+/** Undefined if no sign-in was started here within the hour. */
 export async function readPendingSignIn(c: AppContext, deps: OpenPageDeps): Promise<WaitingSignIn | undefined> {
   const claims = await readToken(deps.config.codeSecrets, LABEL, {
     token: cookieOf(c, deps) ?? "",

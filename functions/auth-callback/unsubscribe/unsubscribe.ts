@@ -1,8 +1,8 @@
 /**
- * The unsubscribe link of reminder mails. GET asks, because mail scanners follow links; POST acts without a session or
- * form token: for 90 days the signed link is the authorization, and mail programs post to it (RFC 8058 section 3.2).
- * Mails get forwarded and archived, so the link reveals nothing about the bills, and an old link, or choosing a single
- * bill, requires the person's session.
+ * The unsubscribe link of reminder mails. GET asks for confirmation, because mail scanners follow links. POST acts
+ * without a session or form token: the signed link is the authorization for 90 days, and mail programs post to it (RFC
+ * 8058 section 3.2). Mails get forwarded and archived, so the link reveals nothing about the bills, and an old link, or
+ * choosing a single bill, requires the person's session.
  */
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken, requireFormToken } from "../../../shared/http/form_post.ts";
@@ -32,7 +32,7 @@ export const showUnsubscribe = (deps: PageDeps): Handler => async (c) => {
 
 /**
  * Field `scope` from our own page. A mail program sends `List-Unsubscribe=One-Click`, in either form encoding, which
- * means all.
+ * ends all reminders.
  */
 export const postUnsubscribe = (deps: PageDeps): Handler => async (c) => {
   const link = await linkOf(c, deps);

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The unsubscribe page. Without a session it shows organizations and the kind of mail, nothing else. */
+/** The unsubscribe page. Without a session it shows only organizations and the kind of mail. */
 import type { Unsubscribable } from "../../../shared/db/identity_store.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
@@ -20,7 +20,7 @@ export interface QuestionView {
   choices: Unsubscribable;
   /** The signed-in person, who may differ from the link's. */
   user: SignedInUser | null;
-  /** Theirs, if they are signed in. */
+  /** Present if the link's person is signed in. */
   formToken: string | undefined;
 }
 

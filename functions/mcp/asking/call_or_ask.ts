@@ -1,6 +1,6 @@
 /**
  * Asks the person in the client's own form where a tool would otherwise have the model ask, and calls the tool again
- * with the answers. The server keeps no state between the two requests: the questions travel through the client, signed
+ * with the answers. The server keeps no state between the two requests. The questions travel through the client, signed
  * for ten minutes and bound to the grant (a person, an organization and an app), the tool and the arguments.
  */
 import {
@@ -70,7 +70,7 @@ export async function callOrAsk(
     });
   }
   const response = Response.safeParse(responses?.[KEY]);
-  // If the person declines, the assistant asks.
+  // If the person declines the form, the assistant asks.
   if (!response.success || response.data.action !== "accept") return await run(args);
   const complete = answered((args ?? {}) as Arguments, Asked.parse(claims.asked), response.data.content ?? {});
   if (!complete) throw new ProtocolError(ProtocolErrorCode.InvalidParams, words.asking.badAnswers);

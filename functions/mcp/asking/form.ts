@@ -41,7 +41,7 @@ const Preview = z.object({
   }),
 });
 
-/** The questions of a form, and the arguments that its answers set. Travels through the client, signed. */
+/** The questions of a form, and the arguments that its answers set. It travels through the client, signed. */
 export const Asked = z.union([
   z.object({ kind: z.literal("bill"), options: z.object({ bill_id: z.array(z.string()) }) }),
   z.object({ kind: z.literal("import"), import_id: z.string(), options: z.record(z.string(), z.array(Option)) }),

@@ -10,7 +10,7 @@ const MIME_TYPE = "text/html;profile=mcp-app";
 /** The URI of the page. */
 export interface ChartReader {
   siteUrl: string;
-  /** The connector's address, as the person gave it to the host. */
+  /** The connector's address, as the person entered it in the host. */
   resource: string;
   userAgent: string | undefined;
 }
@@ -36,7 +36,7 @@ const meta = (reader: ChartReader) => ({
 });
 
 /**
- * The origin of the page's sandbox. Each host defines its own format and rejects another's, so any other host gets none
+ * The origin of the page's sandbox. Each host defines its own format and rejects others, so an unknown host gets none
  * and chooses one itself.
  */
 function domainFor({ siteUrl, resource, userAgent = "" }: ChartReader): { domain?: string } {

@@ -1,4 +1,4 @@
-/** Asks a receiver to repeat a random text, which proves that it wants an app's events. */
+/** Sends a receiver a random text to repeat, which proves that it wants an app's events. */
 import { parseJson } from "../../../shared/parse_json.ts";
 import { type Post, postEvent } from "../../../shared/events/post_event.ts";
 import type { GuardedFetch } from "../../../shared/net/guarded_fetch.ts";

@@ -1,4 +1,4 @@
-/** Answers the methods of the events extension. Loaded at the first call, because most clients know no events. */
+/** Answers the methods of the events extension. Loaded at the first call, because most clients don't use events. */
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { createEventStore } from "../../../shared/db/event_store.ts";
 import { sealCredential } from "../../../shared/credentials/envelope.ts";
@@ -8,7 +8,7 @@ import type { EventCall, EventDeps, EventParams } from "./call.ts";
 import { isEventName, listEvents } from "./catalog.ts";
 import { challenge } from "./challenge.ts";
 
-/** How often a client should ask: the jobs that cause most events run every quarter of an hour. */
+/** How often a client should poll: the jobs that cause most events run every quarter of an hour. */
 const NEXT_POLL_MS = 300_000;
 const MOST_EVENTS = 50;
 const HOUR_MS = 3_600_000;
@@ -104,7 +104,7 @@ export function createEventMethods({ config, database, guardedFetch, resource, c
 
 const invalid = (message: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 
-/** The caller had access before, so it ended meanwhile; the next request returns the reason. */
+/** The caller had access before, so it has just ended; the next request returns the reason. */
 function settled<Answer extends { outcome: string }>(answer: Answer): Extract<Answer, { outcome: "ok" }> {
   if (answer.outcome !== "ok") throw new ProtocolError(FORBIDDEN, "Access ended.");
   return answer as Extract<Answer, { outcome: "ok" }>;

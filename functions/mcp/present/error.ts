@@ -28,7 +28,7 @@ const FINAL = new Set([
   "undo_expired",
 ]);
 
-/** The facts of a refusal beside its code, for its words and for the client. */
+/** The facts of a refusal in addition to its code, for its message and for the client. */
 interface Params extends Told {
   of_items?: { failed: number; all: number; first: number; name: string; results: { error: RefusalFacts }[] };
   details?: Details;
@@ -85,7 +85,7 @@ function presentProblem(problem: RefusalFacts, words: Words): Omit<ToolError, "r
   return told;
 }
 
-/** The details a client gets beside the message, put into words: labels, and bills in the usual form. */
+/** The details for the client besides the message: labels, and bills in the usual form. */
 function presentDetails(details: Details, words: Words): Told {
   if (details.current) {
     const { current } = details;

@@ -17,8 +17,8 @@ interface Rest {
 }
 
 /**
- * The result in words, shortened to fit. `next_cursor` continues with the first row left out; an answer without its
- * rows names a file.
+ * The result in words, shortened to fit. `next_cursor` continues with the first row left out; an answer without the
+ * rows contains the link to a file.
  */
 export function presentPage(tool: string, { page, file, ...facts }: FactEnvelope & Rest, words: Words): Envelope {
   const whole = present(tool, facts, words);

@@ -1,6 +1,6 @@
 /**
- * Puts a tool's result into words: the database's facts become text for a model or a person. The only place where tool
- * results and a language catalog meet.
+ * Puts a tool's result into words for a model or a person. Only this module combines tool results with a language
+ * catalog.
  */
 import type { Envelope, FactEnvelope } from "../../../shared/connector/result.ts";
 import type { Said } from "../../../shared/words/message.ts";

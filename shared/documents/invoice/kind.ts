@@ -1,4 +1,4 @@
-/** Whether an e-invoice asks for money or gives it back. */
+/** Whether an e-invoice requests money or returns it. */
 import type { DocumentFacts } from "../facts.ts";
 
 /** UNTDID 1001. */

@@ -79,7 +79,7 @@ const groupAt = (element: Element) => groupOf(textAt(element, "Natura") || "S", 
 
 function lineOf(line: Element): Part {
   const [quantity, price] = [textAt(line, "Quantita") || "1", textAt(line, "PrezzoUnitario")];
-  // Discounts are percentages of one another, rounded in unknown ways.
+  // Discounts are percentages applied one after the other, with unknown rounding.
   const isPlain = !find(line, "ScontoMaggiorazione");
   return {
     ...{ kind: "line", amount: textAt(line, "PrezzoTotale"), group: groupAt(line) },
@@ -121,7 +121,7 @@ function amountsOf(
   const settled = settle({ currency, parts: all, hasLines: true, taxes, totals, required: ["taxes"] });
   const { payable, ...amounts } = settled.amounts;
   if (payable === undefined || payments.length === 0) return settled;
-  // Payments are the seller's expectation, and may be incomplete.
+  // Payments are expected by the seller, and may be incomplete.
   const written = sum(payments.map((one) => textAt(one, "ImportoPagamento")));
   if (difference(written, payable) === "0") return settled;
   const params = { check: "payable", written, computed: payable };

@@ -1,4 +1,4 @@
-/** Proves the amounts of an e-invoice: they count only if they add up to the cent. */
+/** Checks the amounts of an e-invoice, which count only if they add up to the cent. */
 import { decimalsOf } from "../../import/units.ts";
 import { add, type Decimal, multiply, parseDecimal, roundTo, shift, subtract, ZERO } from "../../providers/decimal.ts";
 import type { Said } from "../../words/message.ts";
@@ -28,7 +28,7 @@ export const MOST_ELEMENTS = 50_000;
 export interface Written {
   currency: string;
   parts: Part[];
-  /** Absent in profiles for accounting alone. */
+  /** Absent in profiles that serve only accounting. */
   hasLines: boolean;
   taxes: WrittenTax[];
   /** Without lines, the other amounts prove nothing. */

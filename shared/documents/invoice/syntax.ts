@@ -1,6 +1,6 @@
 /**
  * The places of an invoice's facts in the two syntaxes of EN 16931, as paths of elements. Alternatives are separated by
- * "|", because versions differ in names.
+ * "|", because names differ between versions.
  */
 export interface Syntax {
   format: "ubl" | "cii";

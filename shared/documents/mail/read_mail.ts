@@ -1,6 +1,6 @@
 /**
  * Reads a mail saved as a file (RFC 5322): its attachments are the documents; without attachments, the mail itself is
- * one.
+ * the document.
  */
 import PostalMime, { type Attachment, type Email } from "postal-mime";
 import { cleanLine } from "../../clean_text.ts";
@@ -20,7 +20,7 @@ const MOST_LINES = 20_000;
 const MOST_FORWARDED = 10;
 const BASE64 = /^[A-Za-z\d+/=]{40,100}$/;
 
-/** Logos of signatures and pictures that count readers. */
+/** Logos in signatures, and tracking pixels. */
 const SMALLEST_PICTURE = 10_000;
 /** Attachments that mail programs add: invitations, visiting cards, signatures, delivery reports. */
 const ADDED = new Set([
@@ -36,7 +36,7 @@ export interface ReadMail {
   text: string;
 }
 
-/** Never runs or shows its HTML, but strips it to its words. */
+/** Its HTML is never run or shown, only reduced to its words. */
 export async function readMail(bytes: Uint8Array): Promise<ReadMail> {
   if (isTooMuch(bytes)) return { text: "" };
   const mail = await PostalMime.parse(bytes, LIMITS).catch(() => undefined);
@@ -75,7 +75,7 @@ function isDocument(attachment: Attachment, { html = "" }: Email): boolean {
   if (ADDED.has(mimeType)) return false;
   const bytes = bytesOf(attachment);
   if (!typeOf(bytes)?.startsWith("image/") && !mimeType.startsWith("image/")) return bytes.length > 0;
-  // Phones send photos of receipts inline, too, but not within the text.
+  // Phones also send photos of receipts inline, but not within the text.
   const isWithin = related || contentId !== "" && html.includes(`cid:${contentId.replace(/[<>]/g, "")}`);
   return !isWithin && bytes.length >= SMALLEST_PICTURE;
 }

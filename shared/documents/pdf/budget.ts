@@ -1,20 +1,20 @@
-/** The limits on reading one PDF: a small file can ask for gigabytes, or for years of work. */
+/** The limits on reading one PDF, because a small file can require gigabytes of memory or years of work. */
 
 export type PdfProblem = "encrypted" | "active" | "complex" | "long" | "broken";
 
-/** Why a PDF is not read at all. */
+/** Why a PDF is refused as a whole. */
 export class PdfRefused extends Error {
   constructor(readonly problem: PdfProblem) {
     super(problem);
   }
 }
 
-/** An invoice of 60 pages takes a tenth of each. */
+/** An invoice of 60 pages uses a tenth of each. */
 export const MOST_PAGES = 200;
 const MOST_STEPS = 1_000_000;
 const MOST_DECODED_BYTES = 24 * 1024 * 1024;
 
-/** Shared by all parts of one PDF. Every loop over the file's data pays for its iterations. */
+/** Shared by all parts of one PDF. Every loop over the file's data charges its iterations to the budget. */
 export class Budget {
   #steps = MOST_STEPS;
   #bytes = MOST_DECODED_BYTES;

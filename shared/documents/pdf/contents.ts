@@ -1,4 +1,4 @@
-/** Contents of a PDF besides its pages: scripts and programs, which cause a refusal, and e-invoices. */
+/** Contents of a PDF besides its pages: scripts and programs, which lead to a refusal, and e-invoices. */
 import { decodeFile } from "../../import/decode_file.ts";
 import { PdfRefused } from "./budget.ts";
 import { isStream, type PdfFile } from "./file.ts";

@@ -3,8 +3,8 @@
  * damaged. Later ones replace earlier ones, as in a file that was changed.
  *
  * This folder follows ISO 32000-1 instead of using unpdf 1.8 (pdf.js), because PDFs come from unknown senders and unpdf
- * has no limit of time or memory: on Deno 2.1.4 a file of 757 bytes took 10 s and 2.6 GB. Here every step and byte is
- * paid from one budget, and the same file takes less than 0.5 s and 80 MB. The cost: text in fonts without a table of
+ * has no limit of time or memory: on Deno 2.1.4 a file of 757 bytes took 10 s and 2.6 GB. Here one budget limits all
+ * steps and bytes, and the same file takes less than 0.5 s and 80 MB. The cost: text in fonts without a table of
  * letters stays unread, and LZW and encrypted files are refused.
  */
 import { type Budget, PdfRefused } from "./budget.ts";
@@ -38,7 +38,7 @@ export class PdfFile {
   /** @throws {PdfRefused} when it is encrypted, too complex, or not a PDF */
   constructor(bytes: Uint8Array, readonly budget: Budget) {
     this.#bytes = bytes;
-    // Faster than decoding each byte, and as good for structure: it differs only in 27 letters of texts.
+    // Faster than decoding each byte, and equal except for 27 letters within texts.
     this.#text = new TextDecoder("windows-1252").decode(bytes);
     const starts = new RegExp(STARTS);
     const reader = new ValueReader(this.#text, budget);
@@ -72,7 +72,7 @@ export class PdfFile {
     this.root = value.get("Root") ?? this.root;
   }
 
-  /** The length may be wrong, or in an object that comes later; then the end is searched for. */
+  /** The length may be wrong, or in a later object; then search for the end. */
   #withStream(dict: Value, at: number): PdfObject {
     STREAM.lastIndex = at;
     if (!isDict(dict) || !STREAM.test(this.#text)) return dict;

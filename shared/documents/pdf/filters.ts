@@ -43,10 +43,10 @@ export function unfilter(dict: Dict, raw: Uint8Array, budget: Budget): Uint8Arra
 const listOf = (value: Value | undefined): Value[] =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
 
-/** The complete part, because writers often forget the end. */
+/** Return the complete part, because writers often omit the end. */
 function inflate(bytes: Uint8Array, budget: Budget): Uint8Array {
   const parts: Uint8Array[] = [];
-  // Two bytes of zlib come first, and its checksum, which is ignored, last.
+  // zlib starts with two bytes and ends with a checksum, which is ignored.
   const inflater = new Inflate((part) => {
     budget.unpack(part.length);
     parts.push(part);

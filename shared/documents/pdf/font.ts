@@ -15,7 +15,7 @@ export interface Glyph {
 export type Font = (text: string) => Glyph[];
 
 const MOST_CODES = 65_536;
-/** An entry of a map costs as much as several other steps. */
+/** An entry of a map counts as several steps. */
 const TABLE_STEPS = 4;
 
 export function readFont(file: PdfFile, dict: Dict): Font {
@@ -43,7 +43,7 @@ function simpleFont(file: PdfFile, dict: Dict, table: Map<number, string>): Font
     });
 }
 
-/** A font with its own unnamed letters is not guessed, because its digits may be any. */
+/** Don't guess a font with its own unnamed letters, because its digits could be any. */
 function lettersOf(file: PdfFile, dict: Dict): string[] {
   const encoding = file.get(dict.get("Encoding"));
   const descriptor = file.dictIn(dict.get("FontDescriptor"));

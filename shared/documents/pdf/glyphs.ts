@@ -43,7 +43,7 @@ const decoded = (encoding: string) => {
   const decoder = new TextDecoder(encoding);
   return Array.from({ length: 256 }, (_, byte) => byte < 32 ? LOST : decoder.decode(Uint8Array.of(byte)));
 };
-/** Adobe's own from 0xa1 on; a space replaces letters that payments do not need. */
+/** Adobe's own codes start at 0xa1. A space replaces letters that payments don't need. */
 const STANDARD = "¡¢£⁄¥ƒ§¤'“«‹›ﬁﬂ –†‡· ¶•‚„”»…‰ ¿ `´ˆ˜¯˘˙¨ ˚¸ ˝˛ˇ—                Æ ª    ŁØŒº     æ   ı  łøœß";
 
 /** @param name of an encoding of the standard, as in a font */

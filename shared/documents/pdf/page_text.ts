@@ -16,7 +16,7 @@ const DEEPEST_FORM = 6;
 const MOST_STATES = 200;
 /** The limit for one operator. */
 const MOST_VALUES = 1000;
-/** The fraction of the size from which a kerning counts as a gap. */
+/** The fraction of the size above which a kerning counts as a gap. */
 const GAP = 0.2;
 const INVISIBLE = 3;
 
@@ -161,7 +161,7 @@ class PageReader {
     return here();
   }
 
-  /** Parts of one text are one piece. */
+  /** Join parts of one text into one piece. */
   #add(piece: Piece): void {
     const last = this.pieces.at(-1);
     const gap = last ? piece.x - last.end : 0;

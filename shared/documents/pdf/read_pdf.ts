@@ -10,7 +10,7 @@ import { readText } from "../text/read_text.ts";
 import { readPage } from "./page_text.ts";
 import { pagesOf } from "./pages.ts";
 
-/** The names that Factur-X, ZUGFeRD 1 and XRechnung give to the invoice among other attachments. */
+/** The file names by which Factur-X, ZUGFeRD 1 and XRechnung identify the invoice among other attachments. */
 const NAMES = /^(?:factur-x|zugferd-invoice|xrechnung)\.xml$/i;
 
 export function readPdf(bytes: Uint8Array): { facts: DocumentFacts } | { refusal: RefusalFacts } {

@@ -36,7 +36,7 @@ const PLAIN = /[^()\\]*/y;
 const OCTAL = /[0-7]{1,3}/y;
 const KEYWORDS: Record<string, null | boolean> = { null: null, true: true, false: false };
 
-/** Damage does not end the reading; an unreadable value becomes null. */
+/** Damage doesn't stop reading; an unreadable value becomes null. */
 export class ValueReader {
   /** @param text one character per byte */
   constructor(readonly text: string, readonly budget: Budget, public at = 0) {}
@@ -126,7 +126,7 @@ export class ValueReader {
     for (let i = 0; i + 1 < values.length; i += 2) {
       const key = values[i]!;
       if (key instanceof Name) dict.set(key.name, values[i + 1]!);
-      // A missing value leaves the next key in its place.
+      // If a value is missing, the next key stands in its place.
       else i--;
     }
     return dict;

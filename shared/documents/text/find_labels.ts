@@ -68,7 +68,7 @@ export const numberOf = (lines: Line[], found: Found): string | undefined =>
 export const nameOf = (lines: Line[], found: Found): string | undefined =>
   valueOf(lines, found, (text) => /\p{L}{2}/u.test(text) && !/\d{3}/.test(text) ? text : undefined);
 
-/** Whether only words without effect stand between the name of an amount and the amount. */
+/** Whether only words without meaning stand between the name of an amount and the amount. */
 function isAside(text: string): boolean {
   const words = plainText(text).replace(/\d{1,2}(?:[.,]\d{1,2})? ?%/g, " ").split(/[\s:.,()=/*]+/).filter(Boolean);
   return words.every((word) => ASIDES.has(word) || /^[€£$]$/.test(word));

@@ -1,6 +1,6 @@
 /**
  * The field names on invoices, in German, English, French, Italian, Spanish and Dutch: in lower case and without
- * accents. A longer name comes before a shorter one that it begins with.
+ * accents. A longer name comes before its own prefix.
  */
 
 export type Label =

@@ -1,5 +1,6 @@
 /**
- * Reads an invoice from its text: only values with a label, or in a place with a single meaning. The rest stays empty.
+ * Reads an invoice from its text. It reads only values with a label or in an unambiguous place, and leaves the rest
+ * empty.
  */
 import type { DateOrder } from "../../import/date_text.ts";
 import { readIban, readReference } from "../checksums.ts";
@@ -11,7 +12,7 @@ import type { Line } from "./lines.ts";
 import { findTotals } from "./totals.ts";
 import { isoOf, plainText } from "./values.ts";
 
-/** The most lines of a document: a longer one is a list, whose last lines may contradict its first. */
+/** The most lines of a document. A longer text is a list, whose last lines may contradict its first. */
 const MOST_LINES = 5_000;
 
 /** @param lines of all pages, from top to bottom. */
@@ -63,7 +64,7 @@ function kindOf(lines: Line[]): DocumentFacts["kind"] {
 
 const SLASHED = /(?<!\d)(\d{1,2})[/-](\d{1,2})[/-](?:\d{4}|\d{2})(?!\d)/g;
 
-/** Whether dates such as 2/11/2026 put the day first: another date shows it, or all labels are in languages that do. */
+/** Whether dates such as 2/11/2026 put the day first: another date proves it, or the languages of all labels do so. */
 function orderOf(lines: Line[], found: Found[]): DateOrder | undefined {
   const orders = new Set<DateOrder>();
   for (const { text } of lines.flat()) {
@@ -94,8 +95,8 @@ const referencesIn = (line: string): string[] =>
     .flatMap(([text]) => readReference(text) ?? []);
 
 /**
- * The payee: under a label; or the company in the small line above the customer's address, which has its own address
- * after dots or bars. Two different payees count as none.
+ * The payee: the name at a label, or the company in the small sender line above the customer's address, with dots or
+ * bars between its parts. Two different payees count as none.
  */
 function payeeOf(lines: Line[], found: Found[]): string | undefined {
   const named = found.flatMap((one) => nameOf(lines, one) ?? []).map((name) => name.trim());

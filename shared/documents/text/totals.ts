@@ -90,14 +90,14 @@ function settle(values: (label: Label) => bigint[], lines: Line[]): { gross: big
     if (due === undefined || totals.some((one) => one > due)) return undefined;
     return { gross: due };
   }
-  // A total before tax may have the same name as one with tax.
+  // The total before tax may have the same name as the total with tax.
   if (gross.length > 0 && (tax > 0n && nets.includes(total) || totals.some((one) => one > total))) return undefined;
   if (due === undefined) return { gross: total };
   if (due === total || paid.length === 1 && total - paid[0]! === due) return { gross: total, payable: due };
   return undefined;
 }
 
-/** Only named "Total", which may also be a list's: the sum of others, or else the largest amount. */
+/** Only named "Total", which may also be a list's total: the sum of others, or else the largest amount. */
 function onlyTotal(
   totals: bigint[],
   { isProven, isTaxed, largest }: { isProven: (one: bigint) => boolean; isTaxed: boolean; largest: bigint },

@@ -63,7 +63,7 @@ export function amountsIn(text: string): Amount[] {
     const decimals = currency?.length === 3 ? decimalsOf(currency) : 2;
     if (point === undefined && decimals !== 0) continue;
     const group = /[.,]/.exec(whole!)?.[0];
-    // "1.119.00" is not an amount, and a space may separate a quantity from an amount.
+    // "1.119.00" isn't an amount, and a space may separate a quantity from an amount.
     const isUnclear = minus !== undefined || group === point && group !== undefined || / /.test(whole!) ||
       decimals === 0 && point !== undefined;
     const digits = whole!.replace(/\D/g, "") + (decimals === 0 ? "" : (cents ?? "").replace(/-+/, "00"));
@@ -78,7 +78,7 @@ export function amountsIn(text: string): Amount[] {
   return found;
 }
 
-/** The form in facts: 119.00. */
+/** The decimal form in facts: 119.00. */
 export function amountText(minor: bigint, decimals: number): string {
   const digits = String(minor).padStart(decimals + 1, "0");
   return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;

@@ -20,7 +20,7 @@ export interface FoundBill {
   first_due?: string;
 }
 
-/** People would not add more bills one by one. */
+/** Nobody would add more bills one by one. */
 const MOST = 100;
 
 /** @param rows cells by plain header */
@@ -75,7 +75,7 @@ function readCycle(text: string): Pick<FoundBill, "frequency" | "every"> {
   return { frequency: UNITS[several[2] as keyof typeof UNITS], every: Number(several[1]) };
 }
 
-/** More than the subscriptions of any person. */
+/** More subscriptions than any person has. */
 const MAX_JSON = 1_000_000;
 
 /** The subscriptions in a JSON text; empty without such a list. */

@@ -65,7 +65,10 @@ function accountOf(statements: Element[]): Account | undefined {
 const OPENING = ["OPBD", "PRCD"];
 const CLOSING = ["CLBD"];
 
-/** The balances of a statement. A page of a statement has interim balances, of which the first and the last count. */
+/**
+ * The balances of a statement. The pages of a statement have interim balances, of which only the first and the last
+ * count.
+ */
 function balancesOf(statement: Element, place: { from: number; to: number }): BalanceText[] {
   const all = childrenOf(statement, "Bal").map((balance) => ({
     type: textAt(balance, "Tp/CdOrPrtry/Cd"),
@@ -103,7 +106,7 @@ function linesOf(collected: Element, own: string): RawLine[] {
     amounts.reduce((sum, { amount }, i) => sum + units(amount, textAt(details[i]!, "CdtDbtInd")), 0) ===
       units(whole.amount);
   if (isSplit) return details.map((detail, i) => lineOf(entry, detail, amounts[i]!, own));
-  // One of several payments does not describe their sum, unless all have the same counterparty.
+  // One of several payments describes their sum only if all have the same counterparty.
   const accounts = new Set(details.map((detail) => everyElement(detail, "IBAN").map(({ text }) => text).join()));
   const isNamed = details.length === 1 || textAt(entry, "AddtlNtryInf") === "" ||
     (accounts.size === 1 && !accounts.has(""));
@@ -126,7 +129,7 @@ function lineOf(
   const side = (detail && textAt(detail, "CdtDbtInd")) || textAt(entry, "CdtDbtInd");
   const isOut = side === "DBIT";
   const status = textAt(entry, "Sts/Cd") || textAt(entry, "Sts");
-  // A return is a returned payment, as an entry of its own.
+  // A return is a returned payment with its own entry.
   const isReversal = /^(true|1)$/.test(textAt(entry, "RvslInd")) || (detail && find(detail, "RtrInf")) !== undefined;
   const party = isOut ? "Cdtr" : "Dbtr";
   const parties = detail && find(detail, "RltdPties");
@@ -136,7 +139,7 @@ function lineOf(
   const type = textAt(entry, "AddtlNtryInf") || (detail && textAt(detail, "AddtlTxInf")) ||
     textAt(entry, "BkTxCd/Prtry/Cd");
   const name = remittance || payee || type;
-  // A reversed income was never spending; a reversed payment is a refund.
+  // A reversed income isn't spending, and a reversed payment is a refund.
   const kind = status === "PDNG" || status === "FUTR"
     ? "pending"
     : status === "INFO"

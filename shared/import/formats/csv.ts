@@ -134,10 +134,10 @@ export function readCsvStatement(csv: string, mapping: Mapping, mostRows: number
   };
 }
 
-/** More than the number of lines above any header. */
+/** More than the number of lines above any known header. */
 const MAX_PREAMBLE = 8192;
 
-/** The delimiter under which a line is the header of a known export: lines above it may mislead a guess. */
+/** The delimiter under which a line is the header of a known export, because lines above it may mislead a guess. */
 function knownDelimiter(csv: string): string | undefined {
   const start = csv.slice(0, MAX_PREAMBLE);
   if (/^sep=/i.test(start)) return undefined;
@@ -165,7 +165,7 @@ function unclear(field: "date" | "amount" | "name", headers: string[], rows: Csv
   const params = { column: field, columns: columnNames(headers), candidates };
   return { code: "invalid_argument.column_unclear", params, field: `mapping.${field}` };
 }
-/** The number of candidates that a person can tell apart. */
+/** The number of candidates that a person can distinguish. */
 const MAX_CANDIDATES = 8;
 /** The number of columns that an answer lists. */
 const MAX_NAMED = 30;

@@ -48,7 +48,7 @@ const OWNER_WORDS = new Set([
   ...["hesap sahibi", "müşteri", "δικαιούχος λογαριασμού", "chủ tài khoản", "nama", "口座名義", "户名", "예금주"],
 ].map(plainHeader));
 
-/** Lines above a table may be long texts, so only these cells of a row count. */
+/** Lines above a table may be long texts, so use only these cells of a row. */
 const MAX_CELL = 120;
 const MAX_CELLS = 8;
 
@@ -129,7 +129,7 @@ function readPreamble(preamble: CsvRow[]): { number?: string; name?: string } {
   return { ...((iban || number) && { number: iban || number }), ...(name && { name }) };
 }
 
-/** The account's owner: from a label above the table, or from a column with one value in all rows. */
+/** The account's owner, from a label above the table or from a column with one value in all rows. */
 export function findOwner(
   { headers, rows, preamble }: Pick<Table, "headers" | "rows" | "preamble">,
 ): string | undefined {
@@ -158,7 +158,7 @@ export function currencyAbove(preamble: CsvRow[]): string | undefined {
 
 const isCurrencyWord = (word: string) => word !== "valuta" && rankOf("currency", word) !== undefined;
 
-/** Codes that are ordinary words in a text in capitals. */
+/** Codes that are also ordinary words in capitals. */
 const WORDS = new Set(["ALL", "TOP", "TRY", "PEN", "CUP", "MOP", "BAM", "GEL", "LAK", "SOS", "MAD", "COP"]);
 
 /** The codes of currencies that stand alone in a text. */

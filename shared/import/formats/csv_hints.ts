@@ -20,7 +20,7 @@ const isZero = (cell: string) => !/[1-9]/.test(cell);
 
 /**
  * Reads each row's direction from its two columns of money or from its word. If all amounts of a side have a minus, it
- * only repeats the side ("Soll -12,00"); if some have, it means the opposite, such as a reversal.
+ * only repeats the side ("Soll -12,00"). If some have one, it means the opposite, such as a reversal.
  * @param isMinusOpposite whether the export never repeats the side by a minus
  */
 export function findSides(rows: CsvRow[], cell: Cell, isMinusOpposite: boolean) {
@@ -48,7 +48,7 @@ export function findSides(rows: CsvRow[], cell: Cell, isMinusOpposite: boolean) 
     return { amount, ...(isOpposite ? OPPOSITE[side] : { direction: side }) };
   };
   return {
-    /** The direction that a row's word names, with its amount's column. */
+    /** The direction according to a row's word, with its amount's column. */
     word(cells: string[]): Side {
       const text = cell(cells, "direction");
       const side = wordOf(cells);
@@ -80,7 +80,7 @@ const CREDIT_CARD =
 const BOOKING_DAY =
   /\b(\p{L}*buchung\p{L}*|booking|posting|posted|bokf\p{L}*|bogf\p{L}*|boek\p{L}*|comptable|contab\p{L}*|ksieg\p{L}*|zauct\p{L}*)\b/u;
 
-/** The column of the booking day, if another one has the day of the purchase: a hold has no booking day yet. */
+/** The column of the booking day, if another column has the day of the purchase. A hold has no booking day yet.. */
 export function bookingDay(
   { headers, columns }: { headers: string[]; columns: RoleColumns },
   rows: CsvRow[],
@@ -95,7 +95,7 @@ export function bookingDay(
 const MERCHANT =
   /^(payee|merchant.*|vendor|shop|store|supplier|handler|laden|geschaft|marchand|commercant|magasin|comercio|tienda|comerciante|esercente|negozio|commerciante|winkel|handelaar|loja|estabelecimento|sprzedawca|sklep|お店)$/;
 
-/** Whether a table of an unknown export looks like an account's statement, and whether like a card's. */
+/** Whether a table of an unknown export looks like a statement of an account, and of a card. */
 export function accountHints(
   headers: string[],
   preamble: CsvRow[],
@@ -119,7 +119,7 @@ export function accountHints(
     isCreditCard: CREDIT_CARD.test(words),
     isStatement: isBank || isPaid,
     isListOfPayees: isPaid && !isBank && !isMostlyOut,
-    // A balance that does not prove the sign contradicts it; a list of payees may have a few refunds.
+    // A balance contradicts the sign unless it proves it. A list of payees may have a few refunds.
     isAccount: (isOfAccount || (isBooked && isPaid) || ((isBooked || isPaid) && isMostlyOut)) && !isCard &&
       (!hasBalance || isShort),
   };

@@ -39,7 +39,7 @@ export function readLines(
   const kinds = kindsOfLayout(layout ?? {});
   const stated = statesOf(layout);
   const worded = lookUp(isWordless);
-  // One of the further texts may say more than the way to pay.
+  // One of the other texts may be more specific than the way to pay.
   const isNamed = (text: string) => layout !== undefined || (columns.name?.length ?? 0) < 2 || !worded(text);
   const unbooked = lookUp(isUnbooked);
   const directed = lookUp(kindOfDirection);
@@ -69,7 +69,7 @@ export function readLines(
       ? sideOf.word(cells)
       : sideOf.column(cells);
     const told = hasDirection ? cell(cells, "direction") : "";
-    // A wallet's amount that counts on neither side may be a refund.
+    // A wallet's amount in neither column may be a refund.
     const isBack = !layout && told !== "" && directed(told) === "own_transfer" &&
       readText(`${type} / ${name}`).in === "refund";
     const booked = (state ? stated(state) : undefined) ?? (layout ? undefined : stateInText(name)) ??

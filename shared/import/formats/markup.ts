@@ -1,4 +1,4 @@
-/** Reads a document of tags into elements; passes frequent ones on one by one and forgets them. */
+/** Reads a document of tags into elements. Frequent elements are passed on one by one and then dropped. */
 import { decodeEntities, scanMarkup } from "./scan_markup.ts";
 
 /** An element: its text, or its children by name. */
@@ -51,7 +51,7 @@ export function readMarkup(
   const isRead = scanMarkup(text, {
     open(written, attributes, value, isEmpty, at) {
       const name = isSgml ? written.toUpperCase() : renamed?.get(written) ?? written;
-      // In SGML, one of a list may end where the next begins.
+      // In SGML, an element of a list may end where the next begins.
       const before = isSgml && Object.hasOwn(each, name) ? open.findLastIndex((one) => one.name === name) : -1;
       if (before > 0 && !closeTo(before)) return false;
       const element: Element = {

@@ -143,7 +143,7 @@ function describeLines(text: string, { name }: RawLine): Partial<RawLine> {
   return { name: joined("01", "14") || payee || name, payee, type: joined("17", "17") };
 }
 
-/** Subfields "?20…" of German banks, with other marks elsewhere, "/NAME/…/REMI/…" of Dutch ones, or plain text. */
+/** A text with only references is useless. */
 function describe(text: string, { name }: RawLine): Partial<RawLine> {
   const flat = text.replaceAll("\n", "");
   const mark = /^(?:\d{3}|(?=\?))([?<>~^+|@])\d\d/.exec(flat)?.[1];

@@ -46,7 +46,7 @@ export function readQif(text: string, mostRows: number): Statement | ImportProbl
       const part = parts.at(-1);
       if (part && row.startsWith("$")) part.amount ||= row.slice(1).trim();
       if (part && row.startsWith("E")) part.note ||= row.slice(1).trim();
-      // The first T is the whole.
+      // The first T is the total.
       if (!record.has(row[0]!)) record.set(row[0]!, row.slice(1).trim());
     }
     if (lines.length > mostRows) return tooLong(mostRows);
@@ -86,7 +86,7 @@ function linesOf(record: Map<string, string>, begin: number, parts: Part[]): Raw
   });
 }
 
-/** The rest of the whole that no part covers, as the first part without an amount, or as an extra one. */
+/** The remainder that no part covers, as the first part without an amount, or as an extra one. */
 function restOf(whole: string, parts: Part[]): Part[] {
   const all = [whole, ...parts.map(({ amount }) => amount).filter(Boolean)].map(readMoney);
   const decimal = findDecimalSign(all.flatMap((money) => money ?? [])).value;

@@ -57,7 +57,7 @@ export function findSections(
       continue;
     }
     if (headers && isHeaderLike(row)) {
-      // A line right below the header is the same header in another language.
+      // A line right below the header may repeat the header in another language.
       isOther = hasDays;
       continue;
     }
@@ -67,7 +67,7 @@ export function findSections(
   return { rows, kinds, credits, others };
 }
 
-/** The only cell of a row, at its left, plain; "" for any other row. */
+/** The only cell of a row, at its left, normalized; "" for any other row. */
 function titleOf({ cells }: CsvRow): string {
   const [title = ""] = cells;
   const isTitle = title !== "" && title.length <= MAX_TITLE && cells.every((cell, i) => i === 0 || cell === "");

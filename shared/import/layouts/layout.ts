@@ -8,8 +8,8 @@ export interface Layout {
   /** The bank or program, and the name of its export. */
   name: string;
   /**
-   * The header's columns by role, plain as by `plainHeader`. Several columns of one role, in order of preference, are
-   * separated by "|": the first non-empty one counts. "wahrung#2" is the second column of that name. Columns without
+   * The header's columns by role, plain as by `plainHeader`. Several columns of one role are separated by "|" in order
+   * of preference, and the first non-empty one counts. "wahrung#2" is the second column of that name. Columns without
    * "?" must be in the header.
    */
   columns: Partial<Record<Role, string>>;
@@ -19,9 +19,9 @@ export interface Layout {
   decimal?: DecimalSign;
   /** For files that do not name it. */
   currency?: string;
-  /** The sign of spending; unnecessary with columns for out and in, or for the direction. */
+  /** The sign of spending; not needed with columns for out and in, or for the direction. */
   spends?: "negative" | "positive";
-  /** In columns with a direction, a minus is the opposite instead of a repetition. */
+  /** In columns with a direction, a minus means the opposite instead of repeating it. */
   isMinusOpposite?: true;
   isCard?: true;
   /** A program's list rather than an account's statement. */

@@ -47,7 +47,7 @@ const list = (words: string | undefined) => (words ? words.split("|") : []);
 
 type Places = (word: string) => number | undefined;
 
-/** The position of a header word; "word#2" is its second column. */
+/** The position of a header word; "word#2" is the second column of that name. */
 function placesOf(plain: string[]): Places {
   const isDamaged = plain.some((header) => header.includes("\ufffd"));
   const first = new Map<string, number>();

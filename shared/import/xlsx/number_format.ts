@@ -42,12 +42,13 @@ const DAY = 86_400_000;
 const LAST = 2_958_466;
 
 /**
- * The day that a number stands for, YYYY-MM-DD, without its time. @param is1904 whether it counts like old Mac programs
+ * The day that a number stands for, YYYY-MM-DD, without its time. @param is1904 whether days count from 1904, as in old
+ * Mac programs
  */
 export function serialDate(serial: number, is1904: boolean): string | undefined {
   const days = Math.floor(serial) + (is1904 ? 1462 : 0);
   if (!(days >= 1 && days < LAST)) return undefined;
-  // The first spreadsheet program of all took 1900 for a leap year.
+  // The first spreadsheet program treated 1900 as a leap year.
   const since = Date.UTC(1899, 11, days < 61 ? 31 : 30);
   return new Date(since + days * DAY).toISOString().slice(0, 10);
 }

@@ -10,7 +10,7 @@ export interface Book {
 }
 
 export interface SheetRow {
-  /** As the program shows it, from 1. */
+  /** The row number that the program shows, from 1. */
   number: number;
   /** Its cells, with tabs between them. */
   text: string;

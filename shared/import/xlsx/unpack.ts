@@ -56,7 +56,7 @@ export function unpack(bytes: Uint8Array, { isWanted, mostFiles, mostBytes }: Li
 /** A comment may follow the last record of an archive. */
 const MAX_END = 65_557;
 
-/** Whether an archive is complete: a truncated one may lack files without a trace. */
+/** Whether an archive is complete: a truncated one may lack files unnoticed. */
 function hasEnd(bytes: Uint8Array): boolean {
   const last = bytes.subarray(-MAX_END);
   for (let at = last.lastIndexOf(0x06); at >= 3; at = last.lastIndexOf(0x06, at - 1)) {

@@ -13,17 +13,17 @@ interface PlanMissing {
   required_plan: string;
   organization: string;
   upgrade_url: string;
-  /** The person who can change it; missing when the caller can. */
+  /** The person who can change it; absent if the caller can. */
   owner?: string | null | undefined;
 }
 
 export const answer = {
-  /** A refusal whose code this version has no words for. */
+  /** A refusal whose code has no words in this version. */
   unknownRefusal: (code: string): Refusal => ({
     message: `Refused: ${code}.`,
     hint: "The service is being upgraded; try again in a few minutes.",
   }),
-  /** A code that this version has no words for. */
+  /** A code that has no words in this version. */
   unknownText: (code: string): string => `${code}.`,
   /** Why the text of a result is incomplete. */
   cut: (cuts: Cut[]): string =>

@@ -17,7 +17,7 @@ const WRITES = {
   undo_change: "Undoing a change",
 };
 
-/** A limit in words of the reader. */
+/** A limit in the reader's words. */
 interface Limits {
   /** "€200.00"; undefined for none. */
   over: string | undefined;
@@ -72,7 +72,7 @@ export const approvals = {
         return "change the books";
     }
   },
-  /** The effect of adding a file, instead of the names of its expenses. @param sums "€1,200.00" per currency */
+  /** The effect of importing a file, in place of the names of its expenses. @param sums "€1,200.00" per currency */
   importing: ({ count: written, shown, sums }: { count: number; shown?: string; sums: readonly string[] }): string =>
     `${count(written, "expense", undefined, shown)} from a file${sums.length > 0 ? `, ${and(sums)} in total` : ""}`,
   /** Why it waits. */

@@ -172,7 +172,7 @@ export const warnings = {
   "same_name.of_cost": ({ name, new_name, ...other }: Twin & { new_name: string }): string =>
     `${new_name} costs as much as the bill ${name} at the same time: ${cost(other)}. Ask the person whether they are ` +
     `one cost, which would count twice. If so, undo this; ${name} is ${other.id}.`,
-  /** @param spent.apart why a payment cannot take the expense over */
+  /** @param spent.apart why a payment can't take over the expense */
   "already_spent": (
     { name, due_on, id, apart, is_paid, expense, paid_on, ...sum }: Named & Money & {
       due_on: string;

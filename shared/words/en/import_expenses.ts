@@ -190,7 +190,7 @@ export const refusals = {
   }),
 };
 
-/** The state of an import that is not ready. */
+/** The state of an import that isn't ready. */
 export const importing = {
   onlyShown: (hasQuestions: boolean): string =>
     `This is a preview. ${
@@ -258,7 +258,7 @@ type Amount = (amount: string, currency: string) => string;
 const plain: Amount = (amount, currency) => money({ amount, currency });
 
 const named = ({ name, amount, currency }: Effect, write = plain): string => `${name} ${write(amount, currency)}`;
-/** The effects of a commit on the books besides new expenses: "Broadcasting fee 55.08 EUR". */
+/** The effects of a commit on the books in addition to new expenses: "Broadcasting fee 55.08 EUR". */
 export const effects = {
   pays: named,
   corrects: ({ name, was, amount, currency }: Effect, write = plain): string =>

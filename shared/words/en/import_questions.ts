@@ -37,7 +37,7 @@ export const questions = {
       return `${said}, is no spending: is it the other half of ${known} in the books, which is then removed as a ` +
         'transfer ("same"), or has it nothing to do with that ("new")?';
     }
-    // The name matches and the bank has a little more: the person stated the amount without the tip.
+    // The name matches and the bank's amount is slightly larger, because the person stated it without the tip.
     const [first] = candidates;
     const paid = Number(row.amount) / Number(first?.amount);
     const tip = first && first.currency === row.currency && first.id.startsWith("exp_") && paid > 1 && paid <= 1.3

@@ -8,7 +8,7 @@ interface Dates {
   dates: [string, ...string[]];
 }
 
-/** A percentage without effect on totals. "My" would be wrong for all but one of its readers. */
+/** A percentage without effect on totals. Not called "my", because several people read it. */
 export const shareNote = ({ percent, amount, currency }: ShareNote): string =>
   `A note: ${percent}%${amount ? `, ${money({ amount, currency })}` : ""}. ` +
   "Payments, totals and balances count the whole amount.";

@@ -194,7 +194,7 @@ export const changes = {
       );
       return `Logged ${names(first, { count: all + balances.length })}`;
     }
-    // All expenses may already have been in the books, so that only a category was created.
+    // If all expenses were in the books already, only a category was created.
     if (all === 0) return "Logged nothing new";
     if (all === 1) return `Logged ${first[0]}, ${totals(totals_by_currency, format.money)}`;
     return `Logged ${count(all, "expense")}: ${names(first, { count: all })}`;

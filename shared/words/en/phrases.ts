@@ -1,7 +1,7 @@
 /**
- * Phrases that many messages share: money, lists of names, counts. A model reads the texts of tools, so they write
- * figures like the data beside them in every locale: days as YYYY-MM-DD, months as YYYY-MM, and amounts with a decimal
- * point, a hyphen for a minus and no thousands separators.
+ * Phrases that many messages share: money, lists of names, counts. Models read the texts of tools, so figures look like
+ * the data beside them in every locale: days as YYYY-MM-DD, months as YYYY-MM, and amounts with a decimal point, a
+ * hyphen for a minus and no thousands separators.
  */
 import { DATA_FORMAT } from "../effect_format.ts";
 import type { Money } from "../message.ts";
@@ -9,7 +9,10 @@ import type { Money } from "../message.ts";
 /** "14.50 EUR" */
 export const money = ({ amount, currency }: Money): string => `${amount} ${currency}`;
 
-/** "14.50 EUR and 3.00 USD", from totals by currency; a minus, as of refunds, is left to the sentence around it. */
+/**
+ * "14.50 EUR and 3.00 USD", from totals by currency; the surrounding sentence expresses a minus, such as that of
+ * refunds.
+ */
 export const totals = (byCurrency: Readonly<Record<string, string>>, write = DATA_FORMAT.money): string =>
   and(Object.entries(byCurrency).map(([currency, amount]) => write(amount.replace(/^-/, ""), currency)));
 

@@ -1,6 +1,6 @@
 /**
- * The prompts, which a person picks from a menu as the first message of a conversation. They name the calls and leave
- * every number to the tools.
+ * The prompts, which a person picks from a menu as the first message of a conversation. They name the calls, and the
+ * tools provide every number.
  */
 
 export interface PromptWords {

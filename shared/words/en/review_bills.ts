@@ -179,5 +179,5 @@ function whatToDo(reason: Question["reason"], period: string | undefined): strin
   }
 }
 
-/** Providers bill in arrears: a month's statement is due in the next month. */
+/** Providers bill in arrears, so a month's statement is due in the next month. */
 const monthAfter = (period: string): string => monthsAfter(period, 1).slice(0, 7);

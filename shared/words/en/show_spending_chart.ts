@@ -122,7 +122,7 @@ export const chart = {
   },
 };
 
-/** For amounts without a rate only: "48000 JPY this month, without a known exchange rate to EUR." */
+/** Only for amounts without a rate: "48000 JPY this month, without a known exchange rate to EUR." */
 const withoutRate = (amounts: readonly Money[], when: string, { currency }: Money): string =>
   `${and(amounts.map(money))} ${when}, without a known exchange rate to ${currency}.`;
 

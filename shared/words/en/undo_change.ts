@@ -108,7 +108,7 @@ export function subject(of: Subject, format: Pick<EffectFormat, "date" | "money"
 export function reversal({ what, verb, fields = [] }: { what: string; verb?: string; fields?: string[] }): string {
   if (verb === "removed" || verb === "restored") return `${what} ${verb}`;
   if (verb) return `${what} is ${verb} again`;
-  // Facts without a name may have changed as well, for example only the rate.
+  // Facts without a name, such as the rate, may have changed as well.
   return fields.length > 0 ? `${what}: ${fieldNames(fields)} changed back` : `${what} changed back`;
 }
 

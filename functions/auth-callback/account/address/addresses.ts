@@ -1,6 +1,6 @@
 /**
  * The old and new address of a change. We sign them and add them to the mailed links, because only the identity
- * provider can read their token. They only fill the confirm page and grant nothing.
+ * provider can read their token. They only fill in the confirm page and grant nothing.
  */
 import type { Config } from "../../../../shared/config.ts";
 import { readToken, signToken } from "../../../../shared/signed_token.ts";

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
- * Asks the identity provider to change the sign-in address. It mails the old and the new address, and changes nothing
- * until both have confirmed. Never reveals whether the new address has an account.
+ * Asks the identity provider to change the sign-in address. It mails the old and the new address, and changes the
+ * address once both have confirmed. Never reveals whether the new address has an account.
  */
 import { AppError } from "../../../../shared/errors.ts";
 import type { AppContext } from "../../../../shared/http/app.ts";

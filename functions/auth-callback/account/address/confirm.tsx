@@ -1,8 +1,8 @@
 /** @jsxImportSource hono/jsx */
 /**
  * The page behind the links that are mailed to the old and the new sign-in address. It asks for a click, since mail
- * scanners follow links. It needs no session, since the mail may be read on another device, and starts none, so that
- * nobody is signed in to a stranger's account.
+ * scanners follow links. It works without a session, since the mail may be read on another device. It starts no
+ * session, so that nobody gets signed in to a stranger's account.
  */
 import { AppError } from "../../../../shared/errors.ts";
 import type { AppContext } from "../../../../shared/http/app.ts";
@@ -93,7 +93,7 @@ function refuse(c: AppContext, { config }: PageDeps): Promise<Response> {
   const problem = {
     title: words.stale,
     message: words.staleMessage,
-    // After a double press only the second answer is shown; the first press may have changed the address.
+    // After a double click, the page shows only the second answer; the first click may have changed the address.
     changed: words.perhapsPressed,
     next: { label: frame.goToAccount, href: "/account" },
   };

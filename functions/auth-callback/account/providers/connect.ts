@@ -1,7 +1,7 @@
 /**
- * The page that connects a bill to its provider, and the only place to enter a credential: `?bill=` and `?provider=`,
- * as in `connect_url` of the tool update_bill. A credential is tried before it is stored, and no response contains its
- * secret parts.
+ * The page that connects a bill to its provider, with `?bill=` and `?provider=` as in the tool's `connect_url`. It is
+ * the only place to enter a credential. A credential is tried before it is stored, and no response contains its secret
+ * parts.
  */
 import { type Envelope, sealCredential } from "../../../../shared/credentials/envelope.ts";
 import type { ConnectionRefusal, OpenConnection } from "../../../../shared/db/provider_link_store.ts";
@@ -63,7 +63,7 @@ export const postConnect = (deps: PageDeps): Handler =>
     return kept ?? c.redirect(connectedPath(billOf(c), trial), 303);
   });
 
-/** The page after connecting. It has an address of its own, so that a reload does not post again. */
+/** The page after connecting. It has its own address, so that a reload does not post again. */
 export const showConnected = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
     const opened = await open(c, deps, { user, provider: undefined, quotas: [] });
@@ -103,7 +103,7 @@ const trialQuotas = async (c: AppContext, { config }: PageDeps, user: SignedInUs
 const readCredential = (form: Form, { fields }: Provider): Credential =>
   Object.fromEntries(fields.map(({ name }) => [name, form.get(fieldName(name))]).filter(([, value]) => value));
 
-/** Valid values of fields that are neither secret nor contain a secret, to fill in the form again. */
+/** Valid values of fields that are neither secret nor contain a secret, for filling in the form again. */
 function typedAgain({ fields }: Provider, credential: Credential, { problems }: Failure): Credential {
   const secrets = fields.filter(({ isSecret }) => isSecret).map(({ name }) => credential[name] ?? "").filter(Boolean);
   return Object.fromEntries(
@@ -113,7 +113,9 @@ function typedAgain({ fields }: Provider, credential: Credential, { problems }: 
   );
 }
 
-/** One more than the number of tabs that a person may have open for the same bill, since each can win the race once. */
+/**
+ * One more than the number of tabs that a person may have open for the same bill, since each tab can win the race once.
+ */
 const MAX_ATTEMPTS = 5;
 
 /** @returns why it could not be stored. */

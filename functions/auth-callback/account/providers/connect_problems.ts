@@ -6,7 +6,7 @@ import type { Trial } from "./try_credential.ts";
 /** By field name. */
 export type FieldProblems = Readonly<Record<string, string>>;
 
-/** Why the page is shown again: problems of fields, or a general one. */
+/** Why the page is shown again: problems with fields, or a general problem. */
 export interface Failure {
   status: 400 | 503;
   problems?: FieldProblems;

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /**
- * Columns on a time axis: one chart for the total, or one per category. Each has a scale of its own, since the largest
- * would flatten all others; its highest column shows its number.
+ * Columns on a time axis: one chart for the total, or one per category. Each has its own scale, since the largest would
+ * flatten all others, and its highest column shows its number.
  */
 // @ts-types="@types/d3-scale"
 import { scaleBand, scaleLinear } from "d3-scale";
@@ -20,7 +20,7 @@ export interface Drawing {
 }
 
 interface Frame {
-  /** Small multiples have no amount axis: the highest column shows its number. */
+  /** Small multiples have no amount axis; the highest column shows its number. */
   isAlone: boolean;
   width: number;
   height: number;
@@ -150,7 +150,7 @@ function axisSteps(points: Point[], step: number): number[] {
 
 const clamp = (value: number, least: number, most: number) => Math.max(least, Math.min(most, value));
 
-/** Exact: adds integers of the smallest decimal. */
+/** Exact, because it adds integers in units of the smallest decimal. */
 function sum(points: Point[]): string {
   const decimals = Math.max(...points.map(({ y }) => y.split(".")[1]?.length ?? 0));
   const total = points.reduce((all, { y }) => all + BigInt(y.replace(".", "")), 0n).toString();

@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 /**
- * The host protocol of an MCP App, as far as a display-only page needs it: SEP-1865, revision 2026-01-26. Hand-written
- * because the App class of ext-apps includes the whole client, 149 kB gzipped; its types check this code, and the tests
- * run against its bridge.
+ * The host protocol of an MCP App, for a display-only page: SEP-1865, revision 2026-01-26. Hand-written because the App
+ * class of ext-apps includes the whole client, 149 kB gzipped; its types check this code, and the tests run against its
+ * bridge.
  */
 import type {
   McpUiHostContext,

@@ -23,7 +23,7 @@ const Import = z.object({
   })),
 });
 
-/** The facts of a refused import beside its code. */
+/** The facts of a refused import besides its code. */
 export interface ImportDetails {
   rows_bad?: z.infer<typeof BadRow>[];
   mapping: z.infer<typeof Mapping>;

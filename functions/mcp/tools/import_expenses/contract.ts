@@ -131,7 +131,7 @@ function refine(value: Arguments, sent: Arguments, at = new Date(0)): ParsedArgu
   return { ok: true, value: rest };
 }
 
-/** A file in the call goes to the database in one piece. */
+/** Sends a file in a call to the database in one piece. */
 function readText({ csv, mapping, answers, ...given }: Arguments, sent: Arguments, at: Date): ParsedArguments {
   const { default_currency = given.default_currency, ...conventions } = (answers ?? {}) as Arguments;
   const rest = { ...given, ...(default_currency !== undefined && { default_currency }) };

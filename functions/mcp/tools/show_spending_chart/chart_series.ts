@@ -82,7 +82,7 @@ export interface Series {
 
 /**
  * One series with a bar per category, in the order of the rows, each with its budget. A category with a budget has a
- * bar even if nothing was spent.
+ * bar even without spending.
  */
 export function barSeries(
   { rows, budgets = [] }: Pick<Spent, "rows" | "budgets">,

@@ -34,7 +34,7 @@ import { answer } from "./answer.ts";
 const inputSchema = object({
   bill_id: id("bill"),
   bill_name: text(120),
-  // No field of a change has a default: it would reset fields the caller did not mention.
+  // No field of a change has a default, because it would reset unmentioned fields.
   set: listedIn(
     "add_bill",
     object(

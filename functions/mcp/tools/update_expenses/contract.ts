@@ -33,7 +33,7 @@ const inputSchema = object({
   ids: ids("exp"),
   filter: changeFilter,
   confirm,
-  // No field of a change has a default: it would reset fields the caller did not mention.
+  // No field of a change has a default, because it would reset unmentioned fields.
   set: listedIn(
     "log_expenses",
     object(

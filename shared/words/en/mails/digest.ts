@@ -257,10 +257,7 @@ export const digest = {
   /** Before the links to the books. */
   withoutAssistant: "No assistant at hand?",
 
-  /**
-   * The reason for the mail. @param told.organization null if there are several @param told.hears one or several
-   * reasons
-   */
+  /** The reason for the mail. @param told.organization null for several @param told.hears one or several reasons */
   reason: ({ organization, count, hears }: {
     organization: string | null;
     count: number;

@@ -2,7 +2,7 @@
 
 type GivenRole = "manager" | "member" | "viewer";
 
-/** After "you can". */
+/** Completes "you can". */
 const CAN: Record<GivenRole, string> = {
   manager: "see and change everything there, and invite others",
   member: "see the expenses and bills there, and add, change and delete them",

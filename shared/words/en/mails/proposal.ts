@@ -60,7 +60,7 @@ export const proposal = {
         asked,
       ),
   },
-  /** The same, before it expires. */
+  /** The reminder, before it expires. */
   reminded: {
     subject: (about: About): string => `Still waiting: ${asker(about)} wants to ${about.act}`,
     text: (asked: Asked): string =>

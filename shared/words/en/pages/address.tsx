@@ -10,7 +10,7 @@ export const changeAddress = {
   cancel: "Keep the address",
   notAnAddress: "That’s not an email address. Check it for typos.",
   same: "You already sign in with this address.",
-  /** Promises no mail: none is sent if the new address has an account, and the page doesn't reveal that. */
+  /** Don't promise a mail: none is sent if the new address has an account, and the page doesn't reveal that. */
   sentTitle: "Check both inboxes",
   sent: (from: Child, to: Child) => (
     <>

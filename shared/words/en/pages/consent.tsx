@@ -151,7 +151,7 @@ export const consent = {
 const FAULTY_LINK = "The app’s request isn’t valid";
 const BACK_TO_APP = "Go back to the app and start connecting again. If it happens again, the app needs fixing.";
 
-/** The reason that an app cannot be connected, when no app can safely receive the error. */
+/** The reason that an app can't be connected, if no app can safely receive the error. */
 export const consentRefusals = {
   unchanged: "Nothing was connected.",
   startAgain: "Start again",

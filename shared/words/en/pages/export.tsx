@@ -81,7 +81,7 @@ const ABOUT = {
 };
 
 export const exportFiles = {
-  /** By part, in schema.json and the README. */
+  /** The descriptions of parts, in schema.json and the README. */
   files: ABOUT,
   readme: ({ organization, madeAt, files }: ReadmeFacts): string =>
     `The books of ${organization}

@@ -13,7 +13,7 @@ export const planPage = {
     trial: (until: string, { date }: PageFormat): string =>
       `Your trial ends on ${date(until)}. After that, assistants can’t read or change anything here and no reminders ` +
       `are sent until you choose a plan. ${STAYS}`,
-    /** A paid plan continues, only smaller. */
+    /** The paid plan continues, with fewer features. */
     trialOfPaid: (until: string, plan: string, { date }: PageFormat): string =>
       `On ${date(until)} the trial of the Team plan ends, and the ${plan} continues.`,
     trialEnded:

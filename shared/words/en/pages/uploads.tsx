@@ -33,7 +33,7 @@ export const uploadFailures = {
   chooseAnother: "Nothing was kept. Choose another file.",
   noFile: "No file was chosen.",
   unreadable: "This file can’t be read.",
-  /** By code, as in the tool's answer to a file's text. */
+  /** By code, like the tool's answer about a file's text. */
   reasons: refusals,
 };
 
@@ -45,7 +45,7 @@ export const uploaded = {
   another: "To send another file, ask your assistant for a new link.",
   /** @param part "40%" */
   progress: (part: string): string => `${part} read and compared with your books.`,
-  /** For browsers in which no script continues. */
+  /** For browsers without scripts, which have to continue by hand. */
   orHere: "Your assistant continues from there, or you can continue here.",
   asksFirst: "Your assistant has a question about it before it can be read.",
   noneReadable: "None of its rows can be read. Ask your assistant why.",
