@@ -1,6 +1,6 @@
 -- One organization with :payments payments over :months months before :today and :bills bills, into an empty migrated
--- database. Written by the owner of the tables; ids are none that app.new_id makes soon. Nine in ten bills are monthly,
--- one in ten variable, one in a hundred overdue; three in ten payments are of bills.
+-- database. The owner of the tables writes it, with ids that app.new_id will not produce soon. Nine in ten bills are
+-- monthly, one in ten variable, one in a hundred overdue; three in ten payments are of bills.
 
 insert into auth.users (id, email) values ('00000000-0000-4000-8000-0000000000ff', 'large@example.com');
 insert into identity.profiles (user_id, email, country, timezone) values ('00000000-0000-4000-8000-0000000000ff', 'large@example.com', 'DE', 'Europe/Berlin');
@@ -26,7 +26,7 @@ from generate_series(1, :bills) as n
 cross join lateral (select (:today - interval ':months months')::date + n % 28 as anchor_on) as s
 join (select id, row_number() over (order by name) as place from app.categories where organization_id = 'org_00000000large') as c on c.place = 1 + n % 16;
 
--- The current date of each, and of one in a hundred the one before it.
+-- The current date of each bill, and for one in a hundred the previous date, too.
 insert into app.expense_occurrences (organization_id, expense_id, scheduled_on, due_on, expected_minor, currency)
 select e.organization_id, e.id, s.scheduled_on, s.due_on, app.rule_amount(e), e.currency
 from app.expenses as e
@@ -45,7 +45,7 @@ cross join lateral (
 ) as s
 cross join lateral (select coalesce(e.amount_minor, 4000 + s.n * 37 % 900) as minor) as price
 where e.kind = 'bill';
--- PostgreSQL plans foreign key checks once, so the tables must not be empty then.
+-- PostgreSQL plans foreign key checks once, at which point the tables must not be empty.
 analyze app.expenses;
 analyze app.expense_occurrences;
 insert into app.payments (id, organization_id, expense_id, occurrence_id, category_id, amount_minor, currency, paid_on, base_currency, base_minor, fx_rate, fx_rate_on, fx_source, is_final)

@@ -1,7 +1,7 @@
 /**
- * Builds one large organization in an empty migrated database and times the frequent reads of it.
+ * Builds one large organization in an empty migrated database and times its frequent reads.
  *
- *     deno run -A bench/large_organization.ts postgres://…/database [payments=1000000] [bills=5000]
+ *    deno run -A bench/large_organization.ts postgres://…/database [payments=1000000] [bills=5000]
  */
 import { postgresDatabase } from "../local/database/postgres.ts";
 import { buildLargeOrganization, HOT_READS, LARGE, readAs } from "./large_organization_reads.ts";

@@ -1,6 +1,6 @@
 /**
- * Targets by row. Ratios hold on any machine. Milliseconds apply to two idle cores at about 2.6 GHz; on another
- * machine, compare the ratio to one indexed statement, which the row also names.
+ * Targets by row. Ratios apply to any machine, milliseconds to two idle cores at about 2.6 GHz. On another machine,
+ * compare the ratio to one indexed statement, which the row also contains.
  */
 import type { Target } from "./measure/row.ts";
 

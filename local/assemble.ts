@@ -1,4 +1,4 @@
-/** The functions in this process, with OpenTelemetry if the environment turns it on. */
+/** Loads the functions into this process, with OpenTelemetry if the environment turns it on. */
 import type { Config, Environment } from "../shared/config.ts";
 import type { Deps } from "../shared/deps.ts";
 import { createLog } from "../shared/log.ts";

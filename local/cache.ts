@@ -29,7 +29,7 @@ export async function cachedFolder(name: string, fill: (path: string) => Promise
 async function cached(name: string, make: (path: string) => Promise<void>): Promise<string> {
   const path = join(FOLDER, name);
   if (await exists(path)) {
-    // Marks it as used, so that a concurrent run with other sources doesn't delete it.
+    // Touches it, so that a concurrent run with other sources doesn't delete it.
     await Deno.utime(path, new Date(), new Date());
     return path;
   }

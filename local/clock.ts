@@ -1,4 +1,4 @@
-/** The clock of functions and jobs: real time plus an offset set by `POST …/clock`, so it keeps ticking. */
+/** The clock of functions and jobs: real time plus an offset set by `POST …/clock`. */
 import type { Clock } from "../shared/clock.ts";
 
 export interface MovableClock {

@@ -1,4 +1,4 @@
-/** Shared by the small commands: command line parsing, errors, and the invocation in help texts. */
+/** What the small commands share: parsing, errors, and the invocation in help texts. */
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { parseEnvFile } from "./deploy/env_file.ts";
 
@@ -29,7 +29,7 @@ export function fail(message: string): never {
   Deno.exit(1);
 }
 
-/** The settings in a file; ends the process when there are none. */
+/** Reads a settings file; ends the process if there is none. */
 export async function readSettings(path: string): Promise<Map<string, string>> {
   const text = await Deno.readTextFile(path).catch(() =>
     fail(`There is no ${path}. Copy .env.example and fill it in.`)

@@ -50,7 +50,7 @@ export interface DataFolder {
   release(): Promise<void>;
 }
 
-/** @throws {FolderError} when another stack uses it, or it holds foreign files. */
+/** @throws {FolderError} if another stack uses it or it contains foreign files. */
 export async function openDataFolder(folder: string, { fresh }: { fresh: boolean }): Promise<DataFolder> {
   await Deno.mkdir(folder, { recursive: true, mode: 0o700 }).catch((thrown) => {
     throw new FolderError(`${folder} can't be used: ${reasonOf(thrown)}. Choose another folder with --data.`);

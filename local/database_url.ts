@@ -5,7 +5,7 @@ export class DatabaseUrlError extends Error {
   override readonly name = "DatabaseUrlError";
 }
 
-/** `DATABASE_URL` of the environment, or of the settings file. @throws {DatabaseUrlError} */
+/** `DATABASE_URL` from the environment or the settings file. @throws {DatabaseUrlError} */
 export async function readDatabaseUrl(envPath: string): Promise<string> {
   const given = Deno.env.get("DATABASE_URL") || await fromFile(envPath);
   if (!given) throw new DatabaseUrlError(`DATABASE_URL is neither in the environment nor in ${envPath}.`);
@@ -40,8 +40,8 @@ export function parseDatabaseUrl(given: string): URL {
 }
 
 /**
- * The project of one of Supabase's own addresses: `db.<ref>.supabase.co`, or a pooler's `<role>.<ref>`. Empty if it
- * names none, and undefined for any other address.
+ * The project of one of Supabase's own addresses: `db.<ref>.supabase.co`, or a pooler's `<role>.<ref>`. Empty if the
+ * address has no reference, and undefined for other addresses.
  */
 export function projectOf({ hostname, username }: URL): string | undefined {
   const host = hostname.toLowerCase();

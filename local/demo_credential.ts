@@ -1,6 +1,6 @@
 /**
  * The credential of the demo's connected bill. supabase/seed.sql cannot contain it, since it is sealed with this
- * stack's key. Stored as the connect page stores one; a stack whose key changed gets it again.
+ * stack's key. It is stored like one from the connect page, and again if the stack's key changes.
  */
 import { openCredential, sealCredential } from "../shared/credentials/envelope.ts";
 import type { Database } from "../shared/db/client.ts";

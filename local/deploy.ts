@@ -42,11 +42,11 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 const envPath = given["env-file"];
 const file = isAbsolute(envPath) ? envPath : join(root, envPath);
 const folder = join(root, ".local/deploy", project);
-// The folder above contains the stack's books, which only their owner may read.
+// The folder above also contains the stack's books, which only their owner may read.
 await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
 
 const values = await readSettings(file);
-// Its own variable, as the CLI reads it.
+// The CLI's own variable.
 const token = values.get("SUPABASE_ACCESS_TOKEN");
 if (token && !Deno.env.has("SUPABASE_ACCESS_TOKEN")) Deno.env.set("SUPABASE_ACCESS_TOKEN", token);
 

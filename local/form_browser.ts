@@ -1,10 +1,10 @@
 /**
- * A headless browser: keeps cookies, follows redirects and submits forms. Enough for pages that work without scripts,
- * as ours do. It leaves the site only when told to.
+ * A headless browser that keeps cookies, follows redirects and submits forms, which is enough for pages that work
+ * without scripts. It stays on the site.
  */
 
 export interface Page {
-  /** Where the redirects ended. */
+  /** The address after all redirects. */
   url: URL;
   status: number;
   html: string;
@@ -21,7 +21,7 @@ export interface Form {
 const REDIRECTS = 10;
 
 export class FormBrowser {
-  /** By name; one site, one path. */
+  /** Cookies by name, for one site and one path. */
   readonly cookies = new Map<string, string>();
 
   /** @param site base URL to load pages from, without a trailing slash. */
@@ -53,7 +53,7 @@ export class FormBrowser {
     throw new Error(`${address} redirects endlessly`);
   }
 
-  /** Submits a form with some fields filled in; `press` is the value of the pressed button. */
+  /** Submits a form with some fields filled in; `press` is the value of the clicked button. */
   submit(
     page: Page,
     form: Form,

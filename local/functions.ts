@@ -38,7 +38,7 @@ export function createFunctions(depsOf: (slug: Slug) => Deps): FunctionsHandler 
   return async (request) => {
     const slug = new URL(request.url).pathname.split("/")[1]!;
     const app = apps.get(slug);
-    // Matches the platform's answer for a function that was never deployed.
+    // Equals the platform's answer for a function that was never deployed.
     if (!app) return Response.json({ code: "NOT_FOUND", message: "Requested function was not found" }, { status: 404 });
     return await app.fetch(request);
   };

@@ -1,4 +1,4 @@
-/** The single port of the stack: bound immediately, with 503 until the stack is ready. */
+/** The single port of the stack. It is bound immediately and answers 503 until the stack is ready. */
 import { describeError, type Log } from "../shared/log.ts";
 
 /** @param client the caller. */
@@ -13,7 +13,7 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** Streams may never end by themselves, but the stack must stop on request. */
+/** Streams may never end by themselves, but the stack must stop when asked. */
 const GRACE_MS = 1500;
 
 /**

@@ -1,8 +1,8 @@
 /**
  * The mailbox, the clock and the stand-ins of the outside world: routes of the embedded stack only. They show sign-in
- * mails, so they have a loopback port of their own, which no proxy of the site reaches, and a path that cannot be
- * guessed. A forwarded request is refused. `Host` can only cause a refusal (DNS rebinding), never an acceptance,
- * because a proxy may rewrite it.
+ * mails, so they have a separate loopback port that no proxy of the site reaches, and an unguessable path. Forwarded
+ * requests are refused. `Host` can only cause a refusal (DNS rebinding), never an acceptance, because a proxy may
+ * rewrite it.
  */
 import { Hono } from "hono";
 import { isLoopback } from "../shared/net/loopback.ts";

@@ -1,7 +1,7 @@
 /**
  * `deno task build`: writes deno.lock, with the packages of `start` and all other running code, from tests/deno.lock,
- * which also has the packages of the checks. `deno task` installs all of deno.lock before any task, so otherwise a
- * first start would install browsers, bundlers and the clients of suites.
+ * which also has the packages of the checks. `deno task` installs all of deno.lock before any task, so with everything
+ * in it, a first start would install browsers, bundlers and the clients of suites.
  */
 import { print } from "./command_line.ts";
 

@@ -1,5 +1,5 @@
 /**
- * Logs to a file while a person looks at the terminal, so that the welcome message stays visible. Our own failures also
+ * Logs to a file if standard error is a terminal, so that the welcome message stays visible. Our own failures also
  * appear on the terminal.
  */
 

@@ -1,6 +1,6 @@
 /**
- * The database that an operator's command changes, as its owner; no request can. A stack's folder has to be named,
- * because a command with a deployment's settings must never change a local stack's books.
+ * The database that an operator's command changes, as its owner. A local stack's folder must be given explicitly, so
+ * that a command with a deployment's settings never changes a local stack's books.
  */
 import { PGlite } from "@electric-sql/pglite";
 import { ENV_FILE_OPTION, fail, taskCommand } from "./command_line.ts";
@@ -22,7 +22,7 @@ export interface OperatorPlace {
 }
 
 /**
- * @returns the result of the work, and a description of the changed database. Ends the program on an expected problem.
+ * @returns the result of the work, and a description of the changed database. Ends the program on an expected error.
  */
 export async function changeDatabase<Result>(
   { data, "env-file": envPath }: OperatorPlace,

@@ -17,7 +17,7 @@ export interface StartOptions {
   demo: boolean;
   schedules: boolean;
   json: boolean;
-  /** Run for real use; only the options `port` and `schedules` also apply. */
+  /** Run for real use; the only other options are `port` and `schedules`. */
   production: boolean;
 }
 

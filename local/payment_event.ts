@@ -3,11 +3,11 @@
 const SAMPLES = new URL("../tests/fixtures/payment/", import.meta.url);
 
 export interface AboutEvent {
-  /** Put into the notes; if absent, they stay as in the sample, which may be empty. */
+  /** The organization for the notes; if absent, the notes stay as in the sample, possibly empty. */
   organizationId?: string;
   subscriptionId?: string;
   planId?: string;
-  /** When it happened, in whole seconds; the sample's paid period moves along. */
+  /** When it happened, in whole seconds. The sample's paid period shifts accordingly. */
   at?: Date;
   /** Other members of the subscription. */
   subscription?: Record<string, unknown>;

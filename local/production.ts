@@ -84,7 +84,8 @@ function readSettings(
       ...Object.fromEntries(FUNCTION_SETTINGS.map((name) => [name, env[name]])),
       DATABASE_SERVICE_ROLE_KEY: own.secretKey,
       FRONT_DOOR_SECRET: own.frontDoorSecret,
-      // Names this service in tokens and in the vault, the same for all instances; it is reached within the process.
+      // Names this service in tokens and in the vault, the same for all instances. Requests to it stay within the
+      // process.
       SUPABASE_URL: env.NEXT_PUBLIC_SITE_URL,
       SUPABASE_PUBLISHABLE_KEY: own.publishableKey,
     }, [...NEEDED, "frontDoorSecrets", "mailUrl", "mailFrom"]);
@@ -110,7 +111,7 @@ export function createProductionRouter(
   const frontDoor = createFrontDoor({ functionsUrl: FUNCTIONS_ORIGIN, secret: frontDoorSecret, fetch: functions });
   return async (request, client) => {
     const { pathname, search } = new URL(request.url);
-    // A call of the scheduler; the proxy marks all others.
+    // A call of the scheduler, because the proxy marks all other requests.
     if (pathname.startsWith("/functions/v1/cron-") && !isForwarded(request.headers)) {
       const target = FUNCTIONS_ORIGIN + pathname.slice("/functions/v1".length) + search;
       return await forward(request, { target, client, fetch: functions });

@@ -1,4 +1,4 @@
-/** Facts about a running stack: the line that `--json` prints, and `running.json` in its folder. */
+/** Describes a running stack: the line that `--json` prints, and `running.json` in its folder. */
 import { dataArguments, taskCommand } from "./command_line.ts";
 import type { Demo } from "./data_service/settings.ts";
 import type { StandIn } from "./stand_ins.ts";
@@ -14,7 +14,7 @@ export interface RunningStack {
   secret_key: string;
   cron_secret: string;
   payment_webhook_secret: string;
-  /** Base URL of the clock and the mailbox, on a port and a path of their own. Null when the site is public. */
+  /** Base URL of the clock and the mailbox, on a separate port and path. Null when the site is public. */
   local_url: string | null;
   /** Null where MAIL_URL sends the mail instead. */
   mail_url: string | null;
@@ -31,7 +31,7 @@ export interface RunningStack {
 /**
  * Finds the stack that runs on a folder, for commands that talk to it.
  * @param folder its data folder, `.local` unless it was started with `--data`.
- * @throws {Error} saying how to start one.
+ * @throws {Error} with the command that starts one.
  */
 export async function findStack(folder: string): Promise<RunningStack> {
   const text = await Deno.readTextFile(`${folder}/running.json`).catch(() => undefined);

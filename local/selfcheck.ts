@@ -53,8 +53,8 @@ print(faults === 0 ? `${site.url} is fine.` : `${site.url}: ${faults} ${faults =
 Deno.exit(faults === 0 ? 0 : 1);
 
 /**
- * The functions that a deployment of this checkout should have: the webhook only if it sells plans, inbound-mail only if
- * it receives mail.
+ * The functions that a deployment of this checkout should have. The webhook is needed only if it sells plans, and
+ * inbound-mail only if it receives mail.
  */
 async function builtFunctions() {
   const folders = new URL("../functions/", import.meta.url);

@@ -5,13 +5,13 @@ import type { RunningStack } from "./running_stack.ts";
 type StackAddress = Pick<RunningStack, "site_url" | "mail_url">;
 
 export interface SignInOptions {
-  /** The path where it ends; the login page's default when absent. */
+  /** The final path; the login page's default when absent. */
   next?: string;
   /** Fields of the onboarding page to override. */
   onboarding?: Record<string, string>;
 }
 
-/** @returns the page where the sign-in ended, and the browser with its session. */
+/** @returns the final page, and the browser with its session. */
 export async function signIn(
   stack: StackAddress,
   email: string,
@@ -22,7 +22,7 @@ export async function signIn(
   return { browser, page: await signInFrom(stack, { browser, page: login, email, options }) };
 }
 
-/** The same, from a login page that a browser is already on. */
+/** As above, from a login page that a browser has already opened. */
 export async function signInFrom(
   stack: StackAddress,
   { browser, page, email, options = {} }: { browser: FormBrowser; page: Page; email: string; options?: SignInOptions },

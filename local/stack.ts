@@ -33,16 +33,16 @@ export interface Stack {
 }
 
 export interface StackEvents {
-  /** An essential part died. */
+  /** Called when an essential part dies. */
   onDeath: (error: Error) => void;
-  /** Reports that a slow step begins. */
+  /** Called when a slow step begins. */
   onProgress: (line: string) => void;
 }
 
 /**
  * @throws {FolderError} when the folder is in use or not ours, {Deno.errors.AddrInUse} for the port, {ConfigError} for
- *   the environment, and {UpgradeError}, or the database's own error on an external server, when a migration fails. The
- *   process should exit then: parts may be left open.
+ * the environment, and {UpgradeError}, or the database's own error on an external server, when a migration fails. The
+ * process should exit then, because parts may still be open.
  */
 export async function startStack(options: StartOptions, { onDeath, onProgress }: StackEvents): Promise<Stack> {
   // Loaded while the database opens in its Worker.
@@ -52,7 +52,7 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
   const secrets = await readSecrets(folder, env);
   const writeLine = options.json ? undefined : openLogFile(folder.path("stack.log"));
   const log = createLog(writeLine);
-  // Done before anything slow, so that a port in use is reported immediately, and a free port is known.
+  // Bind the port before any slow step, to report a port in use immediately and to know a free port's number.
   const server = listen(options.port, log);
   const supabaseUrl = server.url;
   const siteUrl = options.siteUrl ?? supabaseUrl;
@@ -62,7 +62,7 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
   }
 
   const mail = await startMailSink();
-  // On a port that no proxy of the site reaches. A public stack has none, because its mail, clock and stand-ins are
+  // On a port that no proxy of the site reaches. A public stack has none, because its mail, clock and stand-ins stay
   // private.
   const localServer = isOpen ? undefined : listen(0, log);
   const localBase = `/${crypto.randomUUID()}`;

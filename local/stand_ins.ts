@@ -8,7 +8,7 @@ import { LOCAL_DOMAIN } from "./local_domain.ts";
 import { SNAPSHOT_DAY } from "./rates/snapshot.ts";
 
 export interface StackFacts {
-  /** The process's own variables; a setting given there replaces the stand-in. */
+  /** The process's own variables; a setting in them replaces the stand-in. */
   own: Environment;
   /** `embedded`, or the URL of a real PostgreSQL. */
   db: string;
@@ -38,7 +38,7 @@ interface Known extends StandIn {
 
 export const MAIL_FROM = "Expenses <expenses@localhost>";
 
-/** Mail that stays here cannot flood anybody, and tests sign in often. */
+/** Local mail can't flood anybody, and tests sign in often. */
 const OWN_LIMITS = {
   login_mail_address: 1_000_000,
   login_mail_ip: 1_000_000,
@@ -105,7 +105,7 @@ export const activeStandIns = (stack: StackFacts): StandIn[] =>
 export const standInSettings = (stack: StackFacts): Environment =>
   Object.assign({}, ...KNOWN.filter(({ isActive }) => isActive(stack)).map(({ settings }) => settings?.(stack)));
 
-/** `off` stays off; overrides from outside are merged over ours. */
+/** `off` stays off; overrides from outside are merged into ours. */
 function withOwnLimits(given: string | undefined): string {
   if (given === "off") return given;
   return JSON.stringify({ ...OWN_LIMITS, ...(given?.startsWith("{") && JSON.parse(given)) });

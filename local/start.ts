@@ -13,9 +13,9 @@ import { startProduction } from "./production.ts";
 import { startStack } from "./stack.ts";
 import { UpgradeError } from "./upgrade.ts";
 
-/** After this time, open resources are abandoned; no acknowledged write is lost. */
+/** After this time the process exits even with open resources. No acknowledged write is lost. */
 const CLOSE_DEADLINE_MS = 4000;
-/** Other people's requests are in progress. */
+/** Other people's requests may be in progress. */
 const PRODUCTION_DEADLINE_MS = 20_000;
 
 /** A readable explanation of failures that a person can fix. */

@@ -1,6 +1,7 @@
 /**
- * OpenTelemetry of the embedded stack, on Deno's built-in support. Deno exports and creates spans for requests and
- * fetches; this adds route, tool, SQL function and their counts. Without `OTEL_DENO=true` it is off and costs nothing.
+ * OpenTelemetry of the embedded stack, on Deno's built-in support. Deno exports telemetry and creates spans for
+ * requests and fetches; this adds route, tool, SQL function and their counts. Without `OTEL_DENO=true` it is off and
+ * has no cost.
  */
 import type { Database } from "../shared/db/client.ts";
 import type { Deps } from "../shared/deps.ts";
@@ -9,13 +10,13 @@ import { findRoute, localPath, REQUEST_ID_HEADER, type Slug } from "../shared/ro
 import type { FunctionsHandler } from "./functions.ts";
 
 export interface Telemetry {
-  /** A function's dependencies, watched. */
+  /** A function's dependencies, instrumented. */
   watch(deps: Deps): Deps;
   /** A span around a function's handling of a request. */
   trace(functions: FunctionsHandler): FunctionsHandler;
 }
 
-/** The used part of https://opentelemetry.io/docs/specs/otel/, for which Deno has no types. */
+/** The part that we use of https://opentelemetry.io/docs/specs/otel/, for which Deno has no types. */
 type Attributes = Record<string, string | number>;
 interface Span {
   setAttributes(attributes: Attributes): void;
@@ -83,7 +84,7 @@ function traceDatabase(tracer: Tracer, database: Database): Database {
   };
 }
 
-/** Metrics are derived from log lines, so the two can't differ. */
+/** Metrics are derived from log lines, so they can't differ. */
 function countLog(meter: Meter, log: Log): Log {
   const durations = meter.createHistogram("expenses.request.duration", {
     description: "How long functions take for a request",

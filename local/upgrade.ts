@@ -38,7 +38,7 @@ export async function startOnBooks<Started extends { preparedAs: string }>(
   } catch (thrown) {
     const reason = thrown instanceof Error ? thrown.message : String(thrown);
     if (!isUpgrade) {
-      // PGlite's message when PostgreSQL ends; only PostgreSQL's console shows the cause.
+      // PGlite's message when PostgreSQL ends. Only PostgreSQL's console output contains the cause.
       if (database.preparedAs === undefined || !reason.startsWith("Aborted(")) throw thrown;
       throw new UpgradeError(
         `The database in ${

@@ -29,7 +29,7 @@ const documents = tree.filter((path) =>
 );
 const read = (path: string) => Deno.readTextFile(new URL(path, ROOT));
 
-/** Whether such a path exists; `<name>` stands for any name. */
+/** Whether a path exists; `<name>` stands for any name. */
 function exists(path: string): boolean {
   const pattern = path.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll(/<[\w-]+>/g, "[^/]+");
   return tree.some((one) => new RegExp(`^${pattern}/?$`).test(one));

@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { type Lock, lockWithout, startLock, TOOLS } from "../local/lock.ts";
 
 const read = (path: string) => Deno.readTextFile(new URL(`../${path}`, import.meta.url));
-/** Besides the tools: dependencies that a package declares and never loads there (package.json replaces them). */
+/** Besides the tools: dependencies that a package declares but never loads (package.json replaces them). */
 const UNUSED = ["@sentry/node", "@sentry/core", "@opentelemetry/instrumentation"];
 
 Deno.test("deno.lock is tests/deno.lock without the tools of suites and builds; if not: deno task build", async () => {

@@ -39,7 +39,7 @@ Deno.test("the links that add the connector with one press contain the README's 
   const urls = Object.fromEntries(
     [...readme.text.matchAll(/^\[(\w+)\]: (\S+)$/gm)].map(([, name, url]) => [name, new URL(url!)]),
   );
-  // Markdown hosts pass on https links only: both makers have a page that opens the app.
+  // Markdown hosts allow only https links, and both makers have a page that opens the app.
   const { origin, pathname, searchParams } = urls.cursor!;
   assertEquals(`${origin}${pathname}`, "https://cursor.com/en/install-mcp");
   assertEquals(`${searchParams}`, new URL(cursorLink(CONNECTOR)).searchParams.toString());
@@ -49,7 +49,7 @@ Deno.test("the links that add the connector with one press contain the README's 
 
 Deno.test("commands work in PowerShell and cmd too: no quotes, variables, pipes or continued lines", () => {
   assertEquals(readme.commands.filter((command) => /['"$\\|&;]|^export /.test(command)), []);
-  // Deno's own shell runs tasks: it knows assignments before a command, &&, and globs.
+  // Deno's own shell runs tasks. It supports assignments before a command, &&, and globs.
   const shell = /^((^| && )(\w+=\S+ )*deno [\w ./:*=,@+-]+)+$/;
   for (const [name, task] of Object.entries(tasks)) assertMatch(task, shell, name);
 });

@@ -6,7 +6,7 @@ const TEST = ["test", "--lock=tests/deno.lock", "--quiet", "--no-prompt", "--no-
 const RUN = ["run", "--lock=tests/deno.lock", "--quiet", "--no-prompt", "--no-check", "-A"];
 
 interface Suite {
-  /** Run in this order, until one fails. */
+  /** The commands run in this order until one fails. */
   commands: string[][];
   env?: Record<string, string>;
   /**

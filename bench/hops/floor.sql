@@ -1,4 +1,4 @@
--- The least that a service with a database can do, for bench/hops/floor.ts: each function is one statement.
+-- The minimum work of a service with a database, for bench/hops/floor.ts: each function is one statement.
 
 create schema floor;
 grant usage on schema floor to service_role;

@@ -137,7 +137,7 @@ interface Tokens {
   refresh_token: string;
 }
 
-/** Tokens from codes, one at a time and untimed. */
+/** Issued one at a time, before the timing starts. */
 export async function tokensFrom(port: number, to: TokenEndpoint, count: number): Promise<Tokens[]> {
   const connection = new Connection(port);
   const tokens: Tokens[] = [];

@@ -1,5 +1,5 @@
--- A person with 2,000 grants, of which 20 are alive as no more can be; one with a single grant; and a client that 2,000
--- people have granted.
+-- A person with 2,000 grants, of which 20 are live, the maximum; a person with a single grant; and a client with grants
+-- of 2,000 people.
 
 insert into auth.users (id, email)
 select ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, 'grants' || n || '@example.com' from generate_series(1, 2002) as n;

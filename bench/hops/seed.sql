@@ -1,6 +1,5 @@
--- Who calls the service in bench/sections/endpoints.ts: 2,048 people with an organization each, one registered client,
--- and 8,000 organizations on the free plan that nobody has paid for yet. Beside the one that large_organization.sql
--- makes.
+-- The callers in bench/sections/endpoints.ts: 2,048 people with an organization each, one registered client, and 8,000
+-- unpaid organizations on the free plan. These are in addition to the organization of large_organization.sql.
 
 insert into auth.users (id, email)
 select ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, 'person' || n || '@example.com' from generate_series(1, 2048) as n;

@@ -1,11 +1,11 @@
 /**
  * Stands in for PostgREST: `POST /rest/v1/rpc/<function>` runs one prepared statement as `service_role` and answers its
- * JSON. It checks no key and parses no result, so what it adds is one hop, for the service and its floor alike.
+ * JSON. It checks no key and parses no result, so it adds only one hop, for both the service and its floor.
  *
- *     deno run -A bench/hops/stand_in.ts postgres://authenticator@…/database [http://127.0.0.1:…]
+ * deno run -A bench/hops/stand_in.ts postgres://authenticator@…/database [http://127.0.0.1:…]
  *
  * With a second URL, every other path is passed on to it: the rest of the platform, such as the identity provider.
- * `/under-way` answers how many calls have not ended, also of callers who no longer wait.
+ * `/under-way` returns the number of running calls, including those whose callers no longer wait.
  */
 import postgres from "postgres";
 import { type Signature, SIGNATURES, statementOf } from "./statement.ts";
@@ -13,7 +13,7 @@ import { type Signature, SIGNATURES, statementOf } from "./statement.ts";
 const CONNECTIONS = 10;
 /**
  * A request without a free connection waits for the first one. By default, the driver queues it behind the statement
- * that has run longest, so a webhook would wait for a job. Its types do not know the option.
+ * that has run longest, so a webhook would wait for a job. Its types lack this option.
  */
 const IN_LINE = { max_pipeline: 0 };
 const [url, rest] = Deno.args;
@@ -25,7 +25,7 @@ const client = postgres(url, {
   connection: { role: "service_role", "request.jwt.claims": '{"role":"service_role"}' } as Record<string, string>,
 });
 const signatures = new Map<string, Signature>();
-/** The callable functions; read again after a migration, as PostgREST reloads its schema cache. */
+/** The callable functions, read again after a migration, as PostgREST reloads its schema cache. */
 async function readSignatures(): Promise<void> {
   for (const one of await client.unsafe<Signature[]>(SIGNATURES)) signatures.set(one.name, one);
 }

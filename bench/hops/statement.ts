@@ -1,4 +1,4 @@
-/** The one statement that PostgREST sends for a call: arguments are read from a JSON object by the function's types. */
+/** The one statement that PostgREST sends for a call: the function's types parse the arguments from a JSON object. */
 
 export interface Signature {
   name: string;

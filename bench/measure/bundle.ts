@@ -1,6 +1,6 @@
 /**
- * Bundles a function as the platform's bundler would at best: minified, without unused exports, compressed with gzip.
- * Modules that are only reached by `import()` are lazy and counted separately.
+ * Bundles a function at least as well as the platform's bundler: minified, without unused exports, compressed with
+ * gzip. Modules that are only reached by `import()` are lazy and counted separately.
  */
 import { Buffer } from "node:buffer";
 import { gzipSync } from "node:zlib";

@@ -3,7 +3,7 @@ import { type Answer, Connection } from "./raw_http.ts";
 
 /** A request, and the check of its answer. */
 export interface Load {
-  /** Prepares a block outside of its timing. */
+  /** Prepares a block before its timing starts. */
   prepare(count: number): Promise<void>;
   /** @param lane the connection; requests of one lane run in sequence */
   request(index: number, lane: number): Uint8Array;
@@ -18,7 +18,7 @@ export interface Block {
   errors: number;
 }
 
-/** The first unexpected answer, for its reason. */
+/** The first unexpected answer, which shows the reason. */
 export interface Failures {
   first?: string;
 }

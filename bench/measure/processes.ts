@@ -1,4 +1,4 @@
-/** Servers that benchmarks and load tests start themselves, and the processor time they take. Linux only. */
+/** Servers that benchmarks and load tests start, and the processor time that they use. Linux only. */
 import { killChild, unlessInterrupted, whenInterrupted } from "../../tests/_support/interrupt.ts";
 
 export interface Started {
@@ -7,7 +7,7 @@ export interface Started {
   /** Processor time so far, in milliseconds. */
   cpuMs(): number;
   stop(): Promise<void>;
-  /** Ends it at once, like a platform that stops an instance. */
+  /** Ends it immediately, like a platform that stops an instance. */
   kill(): Promise<void>;
 }
 
@@ -15,8 +15,8 @@ const running = new Set<Started>();
 
 /**
  * Starts a program that writes its port as the first line of standard output.
- * @param options.onLog receives what it writes to standard error.
- * @throws with what it wrote to standard error when it ends before that.
+ * @param options.onLog receives its standard error.
+ * @throws with its standard error if it ends before that.
  */
 export async function start(
   command: string,
@@ -36,7 +36,7 @@ export async function start(
   void child.status.then(forget);
   let errors = "";
   const drained = (async () => {
-    // Its log is read and dropped, as by a platform's collector.
+    // Read and drop its log, like a platform's collector.
     for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) {
       errors = (errors + text).slice(-4000);
       onLog?.(text);

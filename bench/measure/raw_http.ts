@@ -1,6 +1,6 @@
 /**
  * A small HTTP/1.1 client that keeps its connection. The client, the servers and PostgreSQL share the cores, so its
- * processor time distorts the measurement, and `fetch` takes several times as much. It reads the answers of our servers
+ * processor time distorts the measurement, and `fetch` uses several times as much. It reads the answers of our servers
  * and Node: bodies with a length or in chunks, no trailers, no interim answers.
  */
 
@@ -21,7 +21,7 @@ export interface Sent {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** The bytes of a request; made before the clock starts. */
+/** The bytes of a request, built before the timing starts. */
 export function requestBytes({ method = "POST", path, headers = {}, body = "" }: Sent): Uint8Array {
   const length = encoder.encode(body).length;
   const lines = Object.entries({ host: "127.0.0.1", ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -36,7 +36,7 @@ export class Connection {
 
   constructor(private readonly port: number) {}
 
-  /** One request at a time. @throws when the server closes before it has answered. */
+  /** One request at a time. @throws if the server closes the connection before it has answered. */
   async send(request: Uint8Array): Promise<Answer> {
     const isReused = this.#socket !== undefined;
     try {

@@ -9,7 +9,7 @@ export interface Row {
   /** The figure that has a target: a ratio within one run, milliseconds, kB, lines or a count. */
   value: Spread;
   unit: "times" | "ms" | "kB" | "lines" | "";
-  /** The same, relative to the machine's speed in the same rounds; two runs are compared by it, if present. */
+  /** The same figure relative to the machine's speed in the same rounds. If present, two runs are compared by it. */
   onMachine?: Spread;
   /** The measurements of both sides, for the reader. */
   detail: string;
@@ -26,7 +26,7 @@ export const isMet = ({ value }: Row, { limit, atLeast }: Target): boolean =>
   atLeast ? value.median >= limit : value.median <= limit;
 
 export interface Options {
-  /** A third of the rounds and of the data: for a quick look, not for a record. */
+  /** A third of the rounds and of the data, for a quick look. */
   isShort: boolean;
   /** Part of a row's name; other rows may be skipped. */
   only: string;

@@ -14,7 +14,7 @@ export interface ServerTime {
    * @param call.before runs first in the same transaction, untimed; everything is rolled back unless `keeps`
    */
   ofCall(call: Call, count: number): Promise<number>;
-  /** The same for a prepared statement. */
+  /** As above, for a prepared statement. */
   ofStatement(sql: string, params: string[], count: number): Promise<number>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /** Statistics of many measurements. */
 
-/** Linear interpolation between the two nearest; NaN of nothing. */
+/** Interpolates linearly between the two nearest values; NaN for an empty list. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   const place = (sorted.length - 1) * share;

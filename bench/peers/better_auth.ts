@@ -32,7 +32,7 @@ export async function install(): Promise<void> {
   if (!success) throw new Error(`npm ci failed for better-auth:\n${new TextDecoder().decode(stderr)}`);
 }
 
-/** A server with a database of its own. @param introspects whether a tool call checks that its token is still active */
+/** A server with its own database. @param introspects whether a tool call checks that its token is still active */
 export async function startBetterAuth(cluster: Cluster, { introspects }: { introspects: boolean }): Promise<Peer> {
   const name = introspects ? "better_auth_introspect" : "better_auth";
   const admin = postgresDatabase(cluster.urlOf("supabase_admin", "postgres"), { max: 1 });
@@ -72,7 +72,7 @@ async function register(port: number): Promise<string> {
   return JSON.parse(body).client_id;
 }
 
-/** Signs a person up, and gets codes as their browser would: the authorization page, then consent. */
+/** Signs a person up, and gets codes like their browser, by the authorization page and consent. */
 async function codesOf(port: number, asked: { clientId: string; resource: string }): Promise<CodeMaker> {
   const connection = new Connection(port);
   const origin = `http://127.0.0.1:${port}`;

@@ -1,5 +1,6 @@
 /**
- * The code that a function loads before its first answer: its bundle, minified and compressed, with lazy chunks apart.
+ * The code that a function loads before its first answer: its bundle, minified and compressed, with separate lazy
+ * chunks.
  */
 import type { Options, Row } from "../measure/row.ts";
 import { type Slug, SLUGS } from "../../shared/routes.ts";

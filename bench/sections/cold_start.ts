@@ -1,7 +1,7 @@
 /**
  * The time from the start of a process to its first answer, beside a function with Hono alone. The answers need no
- * database. On the Deno of the platform's edge runtime: from source, with compiled modules in its cache, where each
- * start looks up every module and package again; and bundled, like a deployed function.
+ * database. On the Deno of the platform's edge runtime, from source with compiled modules in its cache, where each
+ * start looks up every module and package again, and bundled, like a deployed function.
  */
 import { bundle } from "../measure/bundle.ts";
 import { functionEnvironment } from "../hops/world.ts";
@@ -25,7 +25,7 @@ interface Question {
   path: string;
   status: number;
 }
-/** One request to each that reaches an endpoint, and its status. */
+/** One request to each function that reaches an endpoint, and its status. */
 const FIRST: Record<Slug, Question> = {
   "mcp": { method: "POST", path: "/api/mcp", status: 401 },
   "oauth": { method: "GET", path: "/.well-known/oauth-authorization-server", status: 200 },
@@ -43,7 +43,7 @@ const EMPTY_FIRST: Question = { method: "GET", path: "/", status: 200 };
 
 export async function measureColdStart(options: Options): Promise<Row[]> {
   const { path: deno } = await edgeDeno();
-  // This Deno could not read the project's settings and lock file; neither does the platform.
+  // This Deno could not read the project's settings and lock file, and the platform doesn't read them.
   const folder = await Deno.makeTempDir({ prefix: "expense-cold-" });
   for (const parent of ["tests", "bench"]) await Deno.mkdir(`${folder}/${parent}`);
   for (const part of PARTS) await copy(new URL(part, ROOT).pathname, `${folder}/${part}`);

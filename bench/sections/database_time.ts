@@ -1,6 +1,6 @@
 /**
  * Time inside the database, warm, of the connector's calls: for an organization of 2,000 payments and 50 bills, and one
- * of a million and 5,000. Every round also measures indexed statements, as a yardstick of the machine's speed.
+ * of a million and 5,000. Every round also measures indexed statements, which show the machine's speed.
  */
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
@@ -22,7 +22,7 @@ const AT = `${TODAY}T12:00:00Z`;
 const RESOURCE = "https://expenses.example/api/mcp";
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 const TOKEN_HASH = sha256("the token of the benchmark");
-/** Statements that find a row by its key, as many as the clock can resolve: the yardstick of the machine's speed. */
+/** Statements that find a row by its key, as many as the clock can resolve, for measuring the machine's speed. */
 const INDEXED = 500;
 const LOOK_UP = `
   create table public.to_look_up as select id from app.payments order by md5(id) limit ${INDEXED};
@@ -189,7 +189,7 @@ async function withOrganization(
   }
 }
 
-/** The duration of a block, unless calls are so short or long that the maximum or minimum count applies. */
+/** The duration of a block, unless the maximum or minimum number of calls applies. */
 const BLOCK_MS = 300;
 const CALLS = { fewest: 3, most: 30 };
 
@@ -198,7 +198,7 @@ async function measureCalls(time: ServerTime, calls: Record<string, Call>, round
   if (Object.keys(calls).length === 0) return [];
   const blocks: Record<string, () => Promise<number>> = {};
   for (const [name, call] of Object.entries(calls)) {
-    // A session plans its first calls again and again.
+    // A session plans its first calls again.
     await time.ofCall(call, CALLS.fewest);
     const fitting = Math.round(BLOCK_MS / await time.ofCall(call, CALLS.fewest));
     const count = Math.max(CALLS.fewest, Math.min(CALLS.most, fitting));
@@ -222,7 +222,7 @@ async function measureCalls(time: ServerTime, calls: Record<string, Call>, round
   });
 }
 
-/** Redemptions of a person, and through a client, with 2,000 grants; beside ones with a single grant. */
+/** Redemptions by a person, and through a client, with 2,000 grants, compared with a single grant. */
 async function measureRedemptions(
   time: ServerTime,
   admin: SqlDatabase,

@@ -58,7 +58,7 @@ const longCall = (database: TestDatabase, books: Books, args: Json): Promise<Jso
 
 interface Uploaded {
   importId: string;
-  /** Of the function's process, for each request. */
+  /** The processor time of the function's process for each request. */
   cpuMs: number[];
   heapKb: number;
 }

@@ -1,6 +1,6 @@
--- So many bills, five to an owner, each with its current occurrence. The mix is that of the floor (roll_floor.sql): one
--- in 20 yearly, one in 7 of the rest weekly, the others monthly, days spread by hash over all pages, so that 4.66 %
--- fell due yesterday. Today is 20 November 2026.
+-- So many bills, five per owner, each with its current occurrence. The mix is that of the floor (roll_floor.sql): one
+-- in 20 is yearly, one in 7 of the rest weekly, the others monthly. Days are spread by hash over all pages, so that
+-- 4.66 % fell due yesterday. Today is 20 November 2026.
 set session_replication_role = replica;
 insert into auth.users (id, email)
 select ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, 'owner' || n || '@example.com' from generate_series(1, :bills / 5) as n;

@@ -3,7 +3,7 @@
  * planner setting, `offset 0`, `materialized` and `full` join of supabase/schemas (or of the matching files) from its
  * function in turn, and prints how many times as long the work takes without it. On a throw-away PostgreSQL server,
  * with one organization of this many bills (default 2,000) among twelve thousand others, and on tables that were never
- * analyzed. A hint with a factor stays, and its comment states the factor.
+ * analyzed. A hint that speeds up the work stays, and its comment states the factor.
  */
 import { importOf } from "../../tests/_support/import_args.ts";
 import { postgresDatabase } from "../../local/database/postgres.ts";
@@ -99,7 +99,7 @@ try {
   await cluster.stop();
 }
 
-/** The shortest of several calls after a planning call; everything is rolled back, including the changed function. */
+/** The shortest of several calls after a warm-up call; everything is rolled back, including the changed function. */
 async function timed(database: SqlDatabase, work: (session: Session) => Promise<unknown>, without?: string) {
   let shortest = Infinity;
   const takenBack = new Error("taken back");

@@ -1,6 +1,6 @@
--- The least that rolling can cost: a bare table with its key and one index, and one statement (roll_floor_day.sql).
--- Table, index, fill and statement are those of the floor that was measured: one bill in 20 yearly, one in 7 of the
--- rest weekly, the others monthly, reminders 1, 3 or 7 days ahead; 4.66 % of them are due on 20 November 2026.
+-- The minimum cost of rolling: a bare table with its key and one index, and one statement (roll_floor_day.sql). The mix
+-- is that of bills.sql: one bill in 20 is yearly, one in 7 of the rest weekly, the others monthly, with reminders 1, 3
+-- or 7 days ahead. 4.66 % of them are due on 20 November 2026.
 create table public.floor_bill (
   id bigint primary key, account_id bigint not null, title text not null, amount_cents bigint not null, currency char(3) not null,
   unit text not null check (unit in ('day', 'week', 'month', 'year')), every smallint not null check (every between 1 and 365),

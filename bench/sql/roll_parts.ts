@@ -1,6 +1,6 @@
 /**
  * `deno run -A bench/sql/roll_parts.ts [bills]`: the parts of the daily roll's time, by EXPLAIN ANALYZE of the pages of
- * a day (default: of a million bills), each rolled back. Milliseconds; the plan's own clocks make it slightly slower.
+ * a day (default: of a million bills), each rolled back. In milliseconds; EXPLAIN's timing makes it slightly slower.
  */
 import { print } from "../../local/command_line.ts";
 import { createRemindersStore } from "../../shared/db/reminders_store.ts";

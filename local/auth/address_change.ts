@@ -12,7 +12,10 @@ export interface ChangeMail {
   digits: string;
 }
 
-/** @returns the mails to both addresses; undefined when the new one has an account. A new request replaces the last. */
+/**
+ * @returns the mails to both addresses; undefined if the new one has an account. A new request replaces the previous
+ * one.
+ */
 export async function requestAddressChange(
   session: Session,
   settings: AuthSettings,
@@ -28,7 +31,7 @@ export async function requestAddressChange(
   return mails;
 }
 
-/** @param hash of either link. @returns the address it belongs to, and whether both have confirmed now. */
+/** @param hash of either link. @returns its address, and whether both addresses have now confirmed. */
 export async function confirmAddressChange(
   session: Session,
   settings: AuthSettings,

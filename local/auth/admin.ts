@@ -108,8 +108,8 @@ async function answerWithUser(database: SqlDatabase, id: string): Promise<Respon
 }
 
 /**
- * Only `ban_duration`: hours, minutes or seconds such as `24h`, or `none`. Sessions stay, but are refused while the ban
- * lasts.
+ * Supports only `ban_duration`: hours, minutes or seconds such as `24h`, or `none`. Sessions stay, but are refused
+ * during the ban.
  */
 async function banByAdmin(request: Request, database: SqlDatabase, id: string): Promise<Response> {
   const { ban_duration } = await request.json();
@@ -125,7 +125,7 @@ async function banByAdmin(request: Request, database: SqlDatabase, id: string): 
   return await answerWithUser(database, id);
 }
 
-/** With `should_soft_delete` the row stays, without anything that identifies the person or lets them sign in. */
+/** With `should_soft_delete` the row stays, without data that identifies the person or allows sign-in. */
 async function deleteByAdmin(request: Request, database: SqlDatabase, id: string): Promise<Response> {
   const { should_soft_delete } = await request.json().catch(() => ({}));
   const statements = should_soft_delete

@@ -1,4 +1,7 @@
-/** The pages' requests to the identity provider (shared/http/session.ts); in production it answers nothing else. */
+/**
+ * Answers the pages' requests to the identity provider (shared/http/session.ts). In production the provider answers no
+ * others.
+ */
 const ASKED = [
   "POST /otp",
   "POST /verify",
@@ -12,7 +15,7 @@ const ASKED = [
 export async function isAskedByPages(request: Request, { searchParams }: URL, path: string): Promise<boolean> {
   if (!ASKED.includes(`${request.method} ${path}`)) return false;
   if (path === "/token") return ["pkce", "refresh_token"].includes(searchParams.get("grant_type") ?? "");
-  // The pages change only the address; a password would open nothing.
+  // The pages can change only the address, because a password would have no use.
   if (request.method === "PUT") return !("password" in await request.clone().json().catch(() => ({})));
   return true;
 }

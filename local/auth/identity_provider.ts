@@ -1,7 +1,7 @@
 /**
  * The identity provider in front of lite's `/auth/v1`: sign-in mails with their links and codes, sign-up with a
  * password, bans and the access token hook behave like the real ones (Supabase Auth 2.190); sessions, refresh, user and
- * logout are lite's. It uses real time, whatever the stack's clock says, and does not limit mails.
+ * logout are lite's. It uses real time, regardless of the stack's clock, and does not limit mails.
  */
 import { decode } from "hono/jwt";
 import type { DataServiceSettings } from "../data_service/settings.ts";
@@ -112,8 +112,8 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
     await options.sendMail({ to: token.email, ...mail });
   }
 
-  // Sign-up does not verify the address: the user gets that password, and the owner of the address the mail. A second
-  // sign-up changes nothing, and the response does not reveal whether an account exists.
+  // Sign-up does not verify the address: it stores the password and mails the owner of the address. A second sign-up
+  // changes nothing, and the response does not reveal whether an account exists.
   async function signUp(request: Request, url: URL): Promise<Response> {
     const { email: given, password, data } = await request.json().catch(() => ({}));
     const email = String(given ?? "").trim().toLowerCase();
@@ -183,7 +183,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
       });
     }
     if (await isBanned(database, { id: confirmed.userId })) return userBanned();
-    // lite starts the session, with a token of its own.
+    // lite starts the session with its own token.
     const token = crypto.randomUUID();
     await database.query("update auth.users set recovery_token = $2, recovery_sent_at = now() where id = $1", [
       confirmed.userId,
@@ -241,7 +241,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
       : Response.json(finished.answer, { status: response.status });
   }
 
-  // Like the real one, it silently replaces unknown redirect addresses.
+  // Replaces unknown redirect addresses silently, like the real provider.
   function allowedRedirect(place: string | null): string {
     const isOurs = place && URL.canParse(place) && new URL(place).origin === options.siteUrl;
     return isOurs ? place : options.siteUrl;

@@ -43,8 +43,8 @@ export function newToken(settings: AuthSettings, email: string, isPkce: boolean)
 }
 
 /**
- * Creates a token for an address and, if it is new, the user. Returns undefined when it is new but sign-up is not
- * allowed. A password is stored only for a new user, and stays when the address is confirmed.
+ * Creates a token for an address and, if it is new, the user. Returns undefined if the address is new but sign-up is
+ * not allowed. A password is stored only for a new user, and stays when the address is confirmed.
  */
 export async function issueToken(
   session: Session,
@@ -144,7 +144,7 @@ export async function consumeIntoCode(
     `update auth.identities set identity_data = identity_data || '{"email_verified": true}' where user_id = $1 and provider = 'email'`,
     [token.userId],
   );
-  // The code is valid for five minutes from now, not from when the mail was requested; lite counts from created_at.
+  // Set created_at to now, because lite counts the code's five minutes from it.
   const [flow] = await session.query<{ auth_code: string }>(
     `update auth.flow_state set auth_code_issued_at = now(), created_at = now()
      where id = (select id from auth.flow_state where user_id = $1 and code_challenge is not null order by created_at desc limit 1)

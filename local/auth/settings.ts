@@ -51,7 +51,7 @@ export async function readAuthSettings(): Promise<AuthSettings> {
   };
 }
 
-/** @throws {Error} for anything but a function in the project's database. */
+/** @throws {Error} unless it is a function in the project's database. */
 function functionOf(uri: string): string {
   const [, schema, name] = /^pg-functions:\/\/postgres\/(\w+)\/(\w+)$/.exec(uri) ?? [];
   if (!schema || !name) throw new Error(`The access token hook ${uri} is not pg-functions://postgres/schema/name`);

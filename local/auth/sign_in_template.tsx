@@ -10,7 +10,9 @@ const BUTTON = "display:inline-block;padding:12px 20px;border-radius:6px;backgro
   "font-weight:600;text-decoration:none";
 const FONT = "16px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif";
 
-/** The link carries the token's hash to our own page: `RedirectTo`, or the default page if that is not allowed. */
+/**
+ * The link carries the token's hash to our own page: `RedirectTo`, or the default page if that address is not allowed.
+ */
 const TOKENS: Record<MailKind, string> = {
   magic_link: "token_hash={{ .TokenHash }}&type=email",
   confirmation: "token_hash={{ .TokenHash }}&type=email",

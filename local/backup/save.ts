@@ -2,10 +2,12 @@
 import { run, type Server } from "./postgres_tool.ts";
 
 export const SCHEMAS = ["app", "billing", "identity", "jobs", "oauth"];
-/** Tables of Supabase Auth, without sessions: people sign in again, and apps stay connected by our own tokens. */
+/**
+ * Tables of Supabase Auth, without sessions: people have to sign in again, and apps stay connected by our own tokens.
+ */
 const SIGN_IN = ["auth.users", "auth.identities"];
 
-/** Writes a file that only its owner may read; a run that fails leaves none. @throws {BackupError} */
+/** Writes a file that only its owner may read; a failed run leaves no file. @throws {BackupError} */
 export async function save({ target, env }: Server, path: string): Promise<void> {
   const draft = `${path}.part`;
   await Deno.writeTextFile(draft, "", { mode: 0o600 });

@@ -9,7 +9,7 @@ import { prepareDatabase } from "../database/prepare.ts";
 import { createLiteApp, type LiteSettings } from "../lite/app.ts";
 import { openDatabase } from "./connection.ts";
 
-/** Placeholders: the identity provider's tables don't depend on the secrets, and an image must not hold any. */
+/** Placeholders: the identity provider's tables don't depend on the secrets, and an image must not contain secrets. */
 const SETTINGS: LiteSettings = { siteUrl: "http://127.0.0.1", jwtSecret: "x", publishableKey: "x", secretKey: "x" };
 
 /**

@@ -60,12 +60,12 @@ export async function startDataService(settings: DataServiceSettings, log: Log):
       log.error("failure", { route: pathname, error: describeError(thrown) });
       return Response.json({ code: 500, msg: "The embedded service failed; see its log" }, { status: 500 });
     }
-    // lite serves more than this, some of it without a key: its settings, the whole schema, a data editor.
+    // Hides the rest of lite, some of which needs no key: its settings, the whole schema, a data editor.
     return Response.json({ message: "Not found" }, { status: 404 });
   });
 
   const jobs = await startJobs(database, settings, log);
-  // lite reads the schema before its first response; do it now, so that the first call need not wait.
+  // lite reads the schema before its first response, so do it now.
   connection.introspect({ useCache: true }).catch((thrown) => log.error("failure", { error: describeError(thrown) }));
   return {
     preparedAs,
@@ -81,7 +81,7 @@ export async function startDataService(settings: DataServiceSettings, log: Log):
 }
 
 /**
- * Whether the folder is already prepared, which saves half a second; an empty one is filled from the prepared image.
+ * Whether the folder is already prepared, which saves half a second. An empty folder is filled from the prepared image.
  */
 async function isPreparedAs(
   digest: string,
@@ -93,7 +93,7 @@ async function isPreparedAs(
   return database.preparedAs === digest;
 }
 
-// If the real extensions exist, they run jobs and send requests themselves.
+// The real extensions run jobs and send requests themselves.
 async function startJobs(database: SqlDatabase, settings: DataServiceSettings, log: Log) {
   const [stand] = await database.query<{ in_cron: boolean; in_net: boolean }>(
     `select to_regproc('cron.announce_change') is not null as in_cron, to_regproc('net._urlencode_string') is not null as in_net`,

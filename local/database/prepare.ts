@@ -39,8 +39,8 @@ const NEEDS_SUPERUSER =
   "such as postgres://postgres@127.0.0.1/expenses.";
 
 /**
- * The same for several processes that start together: one prepares the database, and the others find it prepared. The
- * helpers of schema auth stay untouched while an instance serves, unless the version changed.
+ * As `prepareDatabase`, for several processes that start together: one prepares the database, and the others find it
+ * prepared. The helpers of schema auth stay untouched while an instance serves, unless the version changed.
  */
 export async function prepareOnce(
   database: SqlDatabase,

@@ -1,4 +1,4 @@
-/** An AI client without a model: the MCP SDK's client and OAuth flow, and a person who presses Allow. */
+/** An AI client without a model: the MCP SDK's client and OAuth flow, and a person who clicks Allow. */
 // The package maps its types without the file extension that the code needs.
 // @ts-types="@modelcontextprotocol/sdk/client/auth"
 import { type OAuthClientProvider, UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";

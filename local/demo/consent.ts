@@ -1,4 +1,4 @@
-/** Acts as the person at the authorization page: signs in, chooses an organization, presses a button. */
+/** Acts as the person at the authorization page: signs in, chooses an organization, clicks a button. */
 import { findForm, FormBrowser } from "../form_browser.ts";
 import type { RunningStack } from "../running_stack.ts";
 import { signInFrom } from "../sign_in.ts";
@@ -11,7 +11,7 @@ export interface Person {
 
 /**
  * Goes through the pages of an authorization request.
- * @returns the client's redirect URI with the response in its query; it is not loaded.
+ * @returns the client's redirect URI with the response in its query, without loading it.
  */
 export async function decide(
   stack: Pick<RunningStack, "site_url" | "mail_url">,

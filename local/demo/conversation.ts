@@ -12,7 +12,7 @@ export interface Turn {
   tool: string;
   /** Arguments, or a function of earlier results; undefined skips the turn. */
   args: Record<string, unknown> | ((earlier: Record<string, Envelope>) => Record<string, unknown> | undefined);
-  /** The reply after a successful call; errors go through `explain`. */
+  /** The reply after a successful call; for errors, `explain` replies. */
   answer(envelope: Envelope): string;
 }
 
@@ -45,7 +45,7 @@ export const TURNS: Turn[] = [
       const rows = bills.map((bill: Envelope) => [
         bill.name,
         bill.overdue.length > 0 ? `overdue since ${day(bill.overdue[0].due_on)}` : day(bill.next_due),
-        // Several dates of one bill are one row; the total counts each.
+        // Several dates of one bill share a row, but the total counts each.
         bill.amount
           ? (bill.due_in_window?.count > 1 ? `${bill.due_in_window.count} × ${money(bill)}` : money(bill))
           : bill.usual_amount

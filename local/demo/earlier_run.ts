@@ -1,4 +1,4 @@
-/** Ends the connection of the previous demo run, so that the account shows one demo assistant, not one per run. */
+/** Ends the connection of the previous demo run, so that the account shows only one demo assistant. */
 import type { MemoryProvider } from "./client.ts";
 
 const fileIn = (folder: string) => `${folder}/demo.json`;

@@ -1,6 +1,6 @@
 /**
- * Runs the Supabase CLI in the version that the tests run, and prints every command before it runs. Secrets travel in
- * the environment and in files that only their owner can read, and are masked in the output.
+ * Runs the version of the Supabase CLI that the tests use, and prints every command first. Secrets travel in the
+ * environment and in files that only their owner can read, and are masked in the output.
  */
 export const CLI_VERSION = "3.1.0";
 
@@ -52,7 +52,7 @@ export function createCli({ root, say, secrets }: CliSettings): Cli {
   };
 }
 
-/** The text without any of these values, also where they are percent-encoded. */
+/** The text without any of these values, plain or percent-encoded. */
 export function mask(text: string, secrets: Iterable<string>): string {
   const values = [...secrets].flatMap((secret) => [secret, encodeURIComponent(secret)])
     .filter((value) => value.length >= 6)

@@ -1,4 +1,4 @@
-/** Runs the steps of a deployment in order and stops at the first failure; the same command continues there. */
+/** Runs the steps of a deployment in order and stops at the first failure; the same command continues from there. */
 import { secrets } from "./secrets.ts";
 import { settingProblems } from "./settings.ts";
 import { signIn } from "./sign_in.ts";

@@ -1,6 +1,6 @@
 /**
  * The functions' secrets. Missing keys are generated once and stored in the settings file. Existing secrets of the
- * project are compared by digest. A setting whose line was deleted is removed from the project, but never a key.
+ * project are compared by digest. If a setting's line was deleted, the project loses the setting, but never a key.
  */
 import { createHash } from "node:crypto";
 import { appendToEnvFile, envFile } from "./env_file.ts";
@@ -62,7 +62,7 @@ async function makeMissing(deployment: Deployment, digests: ReadonlyMap<string, 
   const made = new Map(missing.map((name) => [name, GENERATED[name]!()]));
   for (const [name, value] of made) values.set(name, value);
   if (made.size > 0 && !isDryRun) {
-    // The file is written first: a key could not be read back from the project.
+    // Writes the file first, because a key can't be read back from the project.
     await appendToEnvFile(envPath, made);
     say(`  ${[...made.keys()].join(", ")}: made, and kept in ${envPath}. Keep a copy of that file.`);
   }

@@ -81,7 +81,7 @@ export function settingProblems(
   return [...problems, ...databaseProblems(values.get("DATABASE_URL"), project), ...configProblems(values, siteUrl)];
 }
 
-/** Prevents a copied file from changing the project it was copied from. */
+/** Prevents a copied file from changing its original project. */
 function databaseProblems(url: string | undefined, project: string): string[] {
   if (!url?.trim()) return [];
   try {

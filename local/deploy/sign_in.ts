@@ -1,6 +1,6 @@
 /**
- * The settings of Supabase Auth: supabase/config.toml with the site's address and a mail server. Without one it mails
- * only members of the project's organization, two mails an hour.
+ * The settings of Supabase Auth: supabase/config.toml with the site's address and a mail server. Without a mail server,
+ * Supabase Auth mails only members of the project's organization, two mails an hour.
  */
 import { dirname, join } from "node:path";
 import { parse, stringify, type TomlTable } from "smol-toml";
@@ -116,7 +116,7 @@ export async function writeAuthConfig(
     await Deno.mkdir(dirname(join(workdir, template.content_path)), { recursive: true });
     await Deno.copyFile(join(root, template.content_path), join(workdir, template.content_path));
   }
-  // A push must change nothing else.
+  // A push must not change anything else.
   const { project_id, api } = config;
   const kept: TomlTable = { project_id: project_id!, api: api!, auth };
   await Deno.writeTextFile(join(target, "config.toml"), stringify(kept));
@@ -124,24 +124,28 @@ export async function writeAuthConfig(
 }
 
 /**
- * Supabase Auth limits by address, and all people reach it from the functions' address. We limit each person ourselves
- * (shared/http/quotas.ts), so its limits leave room for everybody.
+ * Supabase Auth limits by address, and all requests come from the functions' address. We limit each person ourselves
+ * (shared/http/quotas.ts), so these limits leave room for everybody.
  */
 export const RATE_LIMITS = {
-  /** Per hour. Applies only with a mail server. */
+  /** Per hour; needs a mail server. */
   email_sent: 1000,
-  /** This and the following are per five minutes. Requests for a mail: enough for the hourly mails during a rush. */
+  /**
+   * This and the following are per five minutes. Requests for mails: enough for the hourly number within a short time.
+   */
   sign_in_sign_ups: 300,
   /**
-   * Links and typed codes: several per mail. Not more, since anybody with the publishable key can guess six-digit codes
-   * at Supabase Auth itself.
+   * Links and typed codes: several per mail. A higher limit would help anybody with the publishable key to guess
+   * six-digit codes at Supabase Auth itself.
    */
   token_verifications: 300,
-  /** A session is refreshed once an hour: enough for 180,000 active people. Such tokens can't be guessed. */
+  /**
+   * A session is refreshed once an hour, so this is enough for 180,000 active people. Refresh tokens can't be guessed.
+   */
   token_refresh: 15_000,
 };
 
-/** The mail service as an SMTP server: sign-in mails are sent by Supabase Auth, which speaks nothing else. */
+/** The mail service as an SMTP server, because Supabase Auth sends sign-in mails and supports only SMTP. */
 export function mailServer(mailUrl: string): { host: string; port: number; user: string; password: string } {
   const url = new URL(mailUrl);
   // https://resend.com/docs/send-with-smtp

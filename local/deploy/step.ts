@@ -23,7 +23,7 @@ export interface Deployment {
   say(line: string): void;
 }
 
-/** `planned`: a dry run found something to do. */
+/** `planned`: a dry run found pending work. */
 export type Outcome = "changed" | "unchanged" | "planned";
 
 export interface Step {
@@ -44,7 +44,10 @@ export async function apply({ cli, isDryRun }: Deployment, args: string[], optio
   return "changed";
 }
 
-/** The same for a command that takes a file with secrets: only its owner can read it, and it is deleted afterwards. */
+/**
+ * As `run`, for a command that takes a file with secrets. Only its owner can read the file, and it is deleted
+ * afterwards.
+ */
 export async function applyFile(
   deployment: Deployment,
   { name, text, args }: { name: string; text: string; args(path: string): string[] },

@@ -7,7 +7,7 @@ import { sha256 } from "./secrets.ts";
 import { listOf } from "./settings.ts";
 import { apply, applyFile, type Deployment, projectUrl, type Step, StepError } from "./step.ts";
 
-/** Links the checkout, so that manual CLI commands reach the same project. A bad token fails here, early. */
+/** Links the checkout, so that manual CLI commands reach the same project. An invalid token fails here, early. */
 export const link: Step = {
   title: "Link",
   async run(deployment) {
@@ -60,13 +60,13 @@ function isOnlyNewer(migrations: readonly Migration[]): boolean {
   return migrations.every(({ local, remote }) => remote !== "" && (local !== "" || Number(remote) > last));
 }
 
-/** Updates the vault when it differs: the schedule reads address and secret there. */
+/** Updates the vault if it differs, because the schedule reads the address and secret there. */
 export const vault: Step = {
   title: "Vault of the schedule",
   async run(deployment) {
     const secret = deployment.values.get("CRON_SECRET")!;
     const url = literal(projectUrl(deployment));
-    // Compared by digest in the database: the query is part of a command line.
+    // Compare by digest in the database, because the query is part of a command line.
     const matching = `select jobs.vault_matches(${url}, array[${literal(sha256(listOf(secret)[0]!))}]) as answer`;
     const isFilled = async () => {
       const answer = await ask<{ project_url: boolean; cron_secret: boolean }>(deployment, matching);
@@ -97,7 +97,6 @@ export const plans: Step = {
   },
 };
 
-/** The `answer` column of a query; undefined in a dry run before the first push. */
 async function ask<Answer>({ cli, project, isDryRun }: Deployment, sql: string): Promise<Answer | undefined> {
   try {
     const { answer } = await cli.run(["db", "query", `--remote=${project}`, "--read-only", sql]);
@@ -108,7 +107,7 @@ async function ask<Answer>({ cli, project, isDryRun }: Deployment, sql: string):
   }
 }
 
-/** Uploads the functions when their source changed, or when the project runs versions from elsewhere. */
+/** Uploads the functions if their source has changed, or if the project runs versions from elsewhere. */
 export const functions: Step = {
   title: "Functions",
   async run(deployment) {
@@ -116,7 +115,7 @@ export const functions: Step = {
     const source = await digestOf(deployment.root);
     const stateOf = async () => JSON.stringify({ source, versions: await versionsOf(deployment) });
     if (await Deno.readTextFile(record).catch(() => "") === await stateOf()) return "unchanged";
-    // The platform bundles; Docker isn't needed.
+    // The platform bundles the functions, so Docker isn't needed.
     const args = ["functions", "deploy", "--use-api", `--remote=${deployment.project}`, "--yes"];
     const outcome = await apply(deployment, args);
     if (outcome === "changed") await Deno.writeTextFile(record, await stateOf());

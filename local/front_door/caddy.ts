@@ -1,4 +1,4 @@
-/** The front door as a Caddyfile: the same routes, the same restored pages. */
+/** The front door as a Caddyfile, with the same routes and restored pages. */
 import { STRICT_TRANSPORT_SECURITY } from "../../shared/http/transport_security.ts";
 import { wordsOf } from "../../shared/words/words.ts";
 import {
@@ -30,7 +30,7 @@ const TOO_LARGE = "That’s too long. Shorten it and try again.";
 
 export function caddyConfig({ host, functionsUrl, secret }: Place): string {
   const { origin, pathname } = new URL(functionsUrl);
-  // The caller's address, regardless of trusted_proxies: the functions trust the first entry.
+  // The caller's address, regardless of trusted_proxies, because the functions trust the first entry.
   const caller = `        header_up Host {upstream_hostport}
         header_up X-Forwarded-For {remote_host}
         header_up -CF-Connecting-IP
@@ -50,7 +50,7 @@ export function caddyConfig({ host, functionsUrl, secret }: Place): string {
     ];
     return `    handle ${route.path}${below ? "*" : ""} {\n${lines.map((line) => `        ${line}\n`).join("")}    }`;
   };
-  // Caddy streams events by default. With flush_interval it would not notify the functions of a disconnected client.
+  // Caddy streams events by default. With flush_interval it would not notify the functions when a client disconnects.
   return `# A page of the functions names its own policy in ${PAGE_POLICY_HEADER}; anything else is passed on as it is.
 (body) {
 ${caddyBody(LARGEST_BODY_MB, TOO_LARGE).map((line) => `    ${line}\n`).join("")}}
@@ -96,8 +96,8 @@ ${ROUTES.map(handle).join("\n")}
 }
 
 /**
- * Caddy applies the smallest of several limits, so each path has only its own. Caddy drops the connection beyond the
- * limit, so larger declared lengths are refused first.
+ * Caddy applies the smallest of several limits, so each path has only its own. It drops the connection at the limit, so
+ * larger declared lengths are refused first.
  */
 const caddyBody = (megabytes: number, text: string) => [
   `@large header_regexp Content-Length ^(?:${atLeast(megabytes)}\\d{6})$`,
@@ -110,7 +110,7 @@ const caddyBody = (megabytes: number, text: string) => [
   "}",
 ];
 
-/** A regular expression for numbers of at least this one, which has one or two digits. */
+/** A regular expression for numbers of at least this one or two-digit number. */
 const atLeast = (number: number): string => {
   const [tens, ones] = [Math.floor(number / 10), number % 10];
   return tens === 0

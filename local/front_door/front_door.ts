@@ -19,13 +19,13 @@ export interface FrontDoorOptions {
   secret?: string | undefined;
   fetch?: (request: Request) => Promise<Response>;
   timer?: Timer;
-  /** Gets a line per request; without it, a failure to reach the functions is thrown. */
+  /** Receives a line per request. Without it, a failure to reach the functions is thrown. */
   log?: Log;
 }
 
 export type FrontDoor = (request: Request, client?: Client) => Promise<Response>;
 
-/** @returns a handler of requests and facts about the caller. */
+/** @returns a handler that takes a request and facts about its caller. */
 export function createFrontDoor(
   { functionsUrl, secret, fetch = globalThis.fetch, timer = systemTimer, log }: FrontDoorOptions,
 ): FrontDoor {
@@ -49,7 +49,7 @@ export function createFrontDoor(
         log.error("functions_unreachable", { ...asked, error: describeError(thrown) });
         return unreachable(requestId);
       });
-    // Set here too, since the gateway answers some requests itself.
+    // Set here too, because the gateway answers some requests itself.
     if (protocol === "https:") response.headers.set("strict-transport-security", STRICT_TRANSPORT_SECURITY);
     log?.info("request", {
       ...asked,
@@ -62,14 +62,14 @@ export function createFrontDoor(
 
 const refusal = ({ message, status }: SenderFailed): Response => new Response(`${message}\n`, { status });
 
-/** Plain text: a front door has no pages. */
+/** Plain text, because a front door has no pages. */
 const unreachable = (requestId: string): Response =>
   new Response(`The service can't be reached right now. Try again in a minute. Request ${requestId}\n`, {
     status: 502,
     headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", "retry-after": "60" },
   });
 
-/** Restores a page that the gateway changed: plain text, a sandbox, no style. Other responses are left alone. */
+/** Restores a page that the gateway changed: plain text, a sandbox, no style. Other responses stay unchanged. */
 function asPage(response: Response): Response {
   const policy = response.headers.get(PAGE_POLICY_HEADER);
   if (policy) {

@@ -1,6 +1,6 @@
 /**
- * Forwards a request to another server as a reverse proxy does (RFC 9110 §7.6.1): streaming, redirects left to the
- * caller.
+ * Forwards a request to another server like a reverse proxy (RFC 9110 §7.6.1): streams bodies, and leaves redirects to
+ * the caller.
  */
 
 import { DIRECT_HEADER, FRONT_DOOR_HEADER, REQUEST_ID_HEADER } from "../../shared/routes.ts";
@@ -47,8 +47,8 @@ export async function forward(
   headers.delete("host");
   headers.set("x-forwarded-host", url.host);
   headers.set("x-forwarded-proto", url.protocol.slice(0, -1));
-  // Replaced, not appended to: incoming values can be forged. When hosted, the platform's edge sets cf-connecting-ip
-  // again.
+  // Replaced, not extended, because incoming values can be forged. When hosted, the platform's edge sets
+  // cf-connecting-ip again.
   for (const name of ["cf-connecting-ip", "x-forwarded-for", FRONT_DOOR_HEADER, DIRECT_HEADER]) headers.delete(name);
   if (client) headers.set("x-forwarded-for", client.address);
   if (client?.isDirect) headers.set(DIRECT_HEADER, "1");

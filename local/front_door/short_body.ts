@@ -11,7 +11,7 @@ export class SenderFailed extends Error {
   }
 }
 
-/** @returns the body; as a stream if it is long or has no declared length. @throws {SenderFailed} */
+/** @returns the body, as a stream if it is long or has no declared length. @throws {SenderFailed} */
 export async function readShortBody(request: Request, timer: Timer): Promise<BodyInit | null> {
   const length = request.headers.get("content-length");
   if (!request.body || length === null || Number(length) > SHORT_BYTES) return request.body;

@@ -43,7 +43,7 @@ export async function startCron(
     if (stopped || !due) return;
     const delay = Math.max(0, due.getTime() - clock().getTime());
     const wake = () => {
-      // A timer may fire slightly early, and it is early when the delay was capped.
+      // A timer may fire slightly early, and a capped delay always does.
       if (clock() < due) return schedule(job);
       if (!running.has(job.jobid)) {
         const claim = isReal() ? due : undefined;
@@ -85,7 +85,7 @@ export function nextRun(schedule: string, now: Date): Date | null {
   return new Cron(schedule.replace("$", "L"), { timezone: "UTC", mode: "5-part", paused: true }).nextRun(now);
 }
 
-/** @param claim the due time; if another process has recorded it, this one runs nothing */
+/** @param claim the due time; if another process has recorded it, this one skips the run */
 async function run(
   database: SqlDatabase,
   job: Job,

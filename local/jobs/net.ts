@@ -35,7 +35,7 @@ export async function startNet(
            (select id from net.http_request_queue order by id limit ${BATCH} for update skip locked)
          returning id, method, url, headers, timeout_milliseconds`,
       );
-      // Not awaited: a response may itself need the database, and one slow server must not hold up the others.
+      // Not awaited, because a response may itself need the database, and one slow server must not delay the others.
       for (const request of requests) track(answer(database, { ...request, url: addressOf(request.url) }));
       if (requests.length < BATCH) return;
     }

@@ -1,4 +1,4 @@
-/** Texts for the directories' forms that the connector itself does not state. */
+/** Texts for the directories' forms that the connector itself lacks. */
 
 /** Stands for the operator's host in the files. */
 export const SITE = "https://expenses.example.com";

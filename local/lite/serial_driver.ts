@@ -1,7 +1,7 @@
 /**
  * A Kysely driver for PGlite in which every lease of the connection is one PGlite transaction. lite's own driver sends
- * BEGIN, SET ROLE and COMMIT of concurrent requests down one connection without a lock, so requests would run with each
- * other's role and rows.
+ * BEGIN, SET ROLE and COMMIT of concurrent requests down one connection without a lock, so requests could run with
+ * another request's role and see its rows.
  */
 import type { PGlite, Transaction } from "@electric-sql/pglite";
 import {
@@ -34,7 +34,8 @@ class SerialDriver implements Driver {
     return Lease.open(this.pglite);
   }
 
-  // The lease is already a transaction; a single statement is committed when its lease is released.
+  // The lease is already a transaction, so nothing begins here. A single statement is committed when its lease is
+  // released.
   async beginTransaction(): Promise<void> {}
   commitTransaction(lease: Lease): Promise<void> {
     return lease.end("commit");
@@ -58,7 +59,7 @@ class Lease implements DatabaseConnection {
     private readonly finished: () => Promise<void>,
   ) {}
 
-  /** Waits for its turn; nothing else reaches the database until the lease ends. */
+  /** Waits its turn; nothing else reaches the database until the lease ends. */
   static open(pglite: PGlite): Promise<Lease> {
     const opened = Promise.withResolvers<Lease>();
     const finished: Promise<void> = pglite.transaction(async (transaction) => {

@@ -11,7 +11,7 @@ const OWN_STYLES = `
 .mail iframe { display: block; width: 100%; height: 26rem; border: 1px solid var(--line); border-radius: .375rem; background: Canvas; }
 .mail pre { white-space: pre-wrap; }`;
 
-// The script-free frame is same-origin only so that the page can measure it. Without scripts, it scrolls.
+// The script-free frame is same-origin only so that the page can measure it. Without scripts on the page, it scrolls.
 const FIT_FRAMES_SCRIPT = `
 const fit = (frame) => { frame.style.height = frame.contentDocument.documentElement.scrollHeight + 2 + "px"; };
 for (const frame of document.querySelectorAll("iframe")) {

@@ -1,6 +1,6 @@
 /**
- * A loopback SMTP server: it keeps the newest mail that the stack sends in memory and delivers none, and forwards
- * mail for organizations' addresses to the inbound-mail function.
+ * A loopback SMTP server. It keeps the stack's newest mails in memory instead of delivering them, and forwards mail for
+ * organizations' addresses to the inbound-mail function.
  */
 import type { AddressInfo } from "node:net";
 import PostalMime from "postal-mime";

@@ -1,6 +1,6 @@
 /**
  * `deno task operate db`: opens psql, or a small prompt if psql is missing, on the books of a stack as their owner. The
- * embedded database has one connection, so its stack has to be stopped first.
+ * embedded database has one connection, so stop its stack first.
  */
 import { DATA_OPTION, print, readCommandLine, taskCommand } from "../command_line.ts";
 import { postgresDatabase } from "../database/postgres.ts";

@@ -1,4 +1,4 @@
-/** `deno task operate reviewer create`: access for the reviewer of a directory, for as long as the review takes. */
+/** `deno task operate reviewer create`: gives a directory's reviewer access for the duration of the review. */
 import { fail, print, readCommandLine, taskCommand } from "../command_line.ts";
 import { changeDatabase, OPERATOR_OPTIONS, OPERATOR_USAGE } from "../operator_database.ts";
 import { createReviewer, type Listed, listReviewers, LONGEST_DAYS, revokeReviewer } from "../reviewer/access.ts";

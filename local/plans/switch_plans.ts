@@ -1,4 +1,4 @@
-/** Switches plans on or off: off until the service sells them. */
+/** Switches plans on or off; they are off until the service sells plans. */
 import type { Session } from "../database/sql.ts";
 
 export type PlansSwitch = "on" | "off";
@@ -15,8 +15,8 @@ export async function switchPlans(database: Session, to: PlansSwitch): Promise<{
   return { changed: changed.length > 0 };
 }
 
-/** A query whose column `answer` is true while the operator has not decided. */
+/** A query whose column `answer` is true until the operator has decided. */
 export const ARE_PLANS_UNDECIDED = "select plans_enabled is null as answer from billing.settings";
 
-/** Turns plans on, unless the operator has decided. */
+/** Turns plans on unless the operator has decided. */
 export const SELL_PLANS = "update billing.settings set plans_enabled = true where plans_enabled is null";

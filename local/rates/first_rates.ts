@@ -1,6 +1,6 @@
 /**
- * The embedded stack's first rates, from a deployment's sources. If none answers, a dated snapshot of real rates gives
- * provisional values.
+ * The embedded stack's first rates, from a deployment's sources. If none answers, a dated snapshot of real rates
+ * provides provisional values.
  */
 import { ratePastDays } from "../../functions/cron-reminders/past_rates_stage.ts";
 import { refreshRates } from "../../functions/cron-reminders/rates_stage.ts";
@@ -10,10 +10,10 @@ import { describeError } from "../../shared/log.ts";
 import { Problems } from "../../shared/jobs/problems.ts";
 import { SNAPSHOT_DAY, SNAPSHOT_PER_EURO } from "./snapshot.ts";
 
-/** The longest wait of a start without a network. */
+/** The longest delay of a start without a network. */
 const LONGEST_MS = 4_000;
 const PAST_DAYS_MS = 50_000;
-/** Over a weekend the newest rates are Friday's; on Monday the daily job fetches the next. */
+/** Over a weekend the newest rates are Friday's, and on Monday the daily job fetches the next ones. */
 const FRESH_DAYS = 4;
 
 /**
@@ -49,7 +49,7 @@ async function fetchRates(deps: JobDeps, at: Date): Promise<boolean> {
   });
   const { refreshed } = await refreshRates(job, within(LONGEST_MS));
   if (refreshed) {
-    // If the stack stops earlier, the daily job does the rest.
+    // If the stack stops earlier, the daily job completes this.
     ratePastDays(job, within(PAST_DAYS_MS)).catch((thrown) =>
       deps.log.error("rates_not_read", { error: describeError(thrown) })
     );

@@ -1,4 +1,7 @@
-/** Access for a directory's reviewer: an organization with the demo's books, and a code that signs in without a mailbox. */
+/**
+ * Access for a directory's reviewer: an organization with the demo's books, and a code for signing in without a
+ * mailbox.
+ */
 import { sha256 } from "../../shared/std/sha256.ts";
 import type { SqlDatabase } from "../database/sql.ts";
 
@@ -80,7 +83,7 @@ export async function createReviewer(
 }
 
 /**
- * Ends it at once; the purge deletes the organization and its people after the usual grace period.
+ * Ends it immediately; the purge deletes the organization and its people after the usual grace period.
  * @throws {ReviewerError} when the address does not belong to a reviewer.
  */
 export async function revokeReviewer(database: SqlDatabase, email: string, at: Date): Promise<void> {

@@ -27,7 +27,7 @@ export interface Site {
   cronSecret?: string;
   /** The recipient of the test mail. */
   mailTo?: string;
-  /** Paths of the sign-in settings in which the project differs from this checkout. */
+  /** Paths of the sign-in settings that differ between the project and this checkout. */
   signInDifferences?(): Promise<string[]>;
   /** The functions that should exist. */
   slugs: readonly Slug[];

@@ -97,7 +97,7 @@ export const mail: Check = async function* (site) {
   else if (answer.status !== 401) yield wrong(`Mail: /api/health/mail answers ${describe(answer)}`);
 };
 
-/** The meaning of a difference; the first matching pattern decides. */
+/** The explanation of a difference; the first matching pattern applies. */
 const MEANINGS: readonly [RegExp, string][] = [
   [/^auth\.site_url$/, "Site URL is another address, so that links in mails lead elsewhere"],
   [/^auth\.additional_redirect_urls$/, "the redirect list allows other addresses"],
@@ -125,7 +125,7 @@ export const signInSettings: Check = async function* (site) {
 };
 
 export function* judgeSettings(differences: readonly string[]): Iterable<Line> {
-  // Without a server its other settings don't matter.
+  // Its other settings don't matter without a server.
   const isOff = differences.includes("auth.email.smtp.enabled");
   const paths = differences.filter((path) => !isOff || !/^auth\.email\.smtp\.(?!enabled)/.test(path));
   const byMeaning = Map.groupBy(paths, (path) => MEANINGS.find(([pattern]) => pattern.test(path))![1]);

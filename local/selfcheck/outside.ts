@@ -4,7 +4,7 @@ import { SCHEMA_VERSION } from "../../shared/schema_version.ts";
 import { wordsOf } from "../../shared/words/words.ts";
 import { type Answer, type Check, describe, type Line, note, type Site, wrong } from "./check.ts";
 
-/** A request to each function that has no side effects. */
+/** A request without side effects for each function. */
 const PROBES: Record<Slug, readonly [method: string, path: string]> = {
   "mcp": ["POST", "/api/mcp"],
   "oauth": ["POST", "/api/oauth/token"],
@@ -16,7 +16,8 @@ const PROBES: Record<Slug, readonly [method: string, path: string]> = {
 };
 
 /**
- * The functions that respond themselves, recognizable by a request id; the platform's gateway answers for all others.
+ * The functions that respond themselves, recognizable by a request id; for missing ones, the platform's gateway
+ * responds.
  */
 export async function askFunctions(site: Site): Promise<{ answering: Slug[]; lines: Line[] }> {
   const answering: Slug[] = [];
@@ -54,7 +55,7 @@ export const transport: Check = async function* (site) {
   if (Number(seconds) < HALF_A_YEAR) {
     yield note("No Strict-Transport-Security of half a year or more: a first visit by http can be intercepted");
   }
-  // A closed port 80 is as good as a redirect.
+  // A closed port 80 is as safe as a redirect.
   const plain = await site.ask(`http://${host}/login`).catch(() => undefined);
   if (plain && plain.status < 400 && !plain.headers.get("location")?.startsWith("https://")) {
     yield wrong(`http://${host}/login answers ${describe(plain)} instead of redirecting to https`);
@@ -101,7 +102,7 @@ export const connector: Check = async function* (site) {
   if (first) yield* judgeResource(site, first.answer, `${site.url}/api/mcp`);
   yield* challenges(site, "/api/mcp", `${site.url}/api/mcp`);
   if (!site.functionsUrl) return;
-  // Clients may use the function's own address too.
+  // Clients may also use the function's own address.
   const direct = `${site.functionsUrl}/mcp`;
   yield* challenges(site, direct, direct);
   yield* judgeResource(site, await site.ask(`${direct}/.well-known/oauth-protected-resource`), direct);
@@ -115,7 +116,7 @@ function* judgeResource({ url }: Site, { json }: Answer, resource: string): Iter
   if (servers !== JSON.stringify([url])) yield wrong(`The connector at ${resource} sends clients to ${servers}`);
 }
 
-/** The first valid document of a function, and a line per address that has none or a different one. */
+/** The first valid document of a function, and a line per address with no document or a different one. */
 async function readDocuments(
   site: Site,
   slug: Slug,
@@ -185,7 +186,7 @@ export const preflights: Check = async function* (site) {
   }
 };
 
-/** Our own policies, unless the site links others. */
+/** Our own policies, unless the site links to others. */
 export const policies: Check = async function* (site) {
   const { json } = await site.ask("/.well-known/oauth-authorization-server");
   for (const [path, linked] of [["/privacy", json.op_policy_uri], ["/terms", json.op_tos_uri]] as const) {
@@ -198,7 +199,7 @@ export const policies: Check = async function* (site) {
   }
 };
 
-/** A site that answers every path with a page breaks discovery: clients continue only after a 404. */
+/** A site that answers every path with a page breaks discovery, because clients continue only after a 404. */
 export const unknownAddresses: Check = async function* (site) {
   for (const path of ["/.well-known/selfcheck", "/api/selfcheck"]) {
     const answer = await site.ask(path);
@@ -208,7 +209,7 @@ export const unknownAddresses: Check = async function* (site) {
   }
 };
 
-/** The migrations, and the webhook's secret, without which the payment provider stops sending after a day. */
+/** The migrations, and the webhook's secret. Without it, the payment provider stops sending after a day. */
 export const refusals: Check = async function* (site) {
   if (site.slugs.includes("oauth")) {
     const body = new URLSearchParams({
@@ -235,7 +236,7 @@ export const refusals: Check = async function* (site) {
   }
 };
 
-/** Whether pages arrive as pages: hosted functions cannot serve HTML on the platform's own domain. */
+/** Whether pages arrive as pages, because hosted functions cannot serve HTML on the platform's own domain. */
 export const pages: Check = async function* (site) {
   const rewritten: string[] = [];
   for (const { path, slug, page } of ROUTES) {

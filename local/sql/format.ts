@@ -68,7 +68,7 @@ function needsSpace(before: Token, token: Token): boolean {
 
 const isSymbol = ({ kind, text }: Token, of: string) => kind === "symbol" && of.includes(text);
 
-/** Numbers of the lines that a person has to break. */
+/** Numbers of the lines that need a manual line break. */
 export function tooWide(formatted: string): number[] {
   return formatted.split("\n").flatMap((line, index) => line.length > WIDTH ? [index + 1] : []);
 }

@@ -13,10 +13,10 @@ const CREATED = /^create (?:or replace )?(?:schema|sequence|function|table|type|
 const DESCRIPTION = /^comment on [^']*(?:'(?:[^']|'')*'\s*)+;/gim;
 const BODY = /(?<=^language plpgsql[^$]*\$\$)[^]*?(?=^\$\$;)/gim;
 const VARIABLE_TYPE = /^\s+\w+ (?:constant )?\w+\.\w+/gim;
-/** `do` blocks that go through the tables of `app` name them in strings. */
+/** `do` blocks that loop over tables of `app` name them in strings. */
 const BLOCK = /^do \$\$[^]*?^\$\$;/gim;
 
-/** @throws {Error} when files need each other. */
+/** @throws {Error} if files need each other. */
 export function inLoadOrder(files: readonly SchemaFile[]): SchemaFile[] {
   const sorted = files.toSorted((a, b) => a.path < b.path ? -1 : 1);
   const creators = new Map(sorted.flatMap((file) => [...file.sql.matchAll(CREATED)].map(([, name]) => [name!, file])));

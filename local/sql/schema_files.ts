@@ -4,7 +4,7 @@ import { inLoadOrder, type SchemaFile } from "./load_order.ts";
 export type { SchemaFile };
 export const ROOT = new URL("../../", import.meta.url);
 
-/** @throws {Error} when files need each other. */
+/** @throws {Error} if files need each other. */
 export async function readSchemaFiles(root: URL = ROOT): Promise<SchemaFile[]> {
   const paths = (await sqlFilesIn(new URL("supabase/schemas/", root))).map((path) => `supabase/schemas/${path}`);
   return inLoadOrder(

@@ -24,7 +24,7 @@ const PATTERNS: [TokenKind, RegExp][] = [
 ];
 
 /**
- * Text between dollar quotes is treated as code, as it is in all our files.
+ * Text between dollar quotes counts as code, as it does in all our files.
  *
  * @throws {Error} at an unclosed quote.
  */

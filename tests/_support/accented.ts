@@ -1,6 +1,6 @@
 /**
  * Test language `en-XA`: English with an accent on every catalog letter and none on the facts. A plain word in an
- * answer is hard-coded outside the catalog, so no translation would reach it.
+ * answer is hard-coded outside the catalog, so translations would miss it.
  */
 import { en } from "../../shared/words/en/mod.ts";
 import type { Words } from "../../shared/words/words.ts";
@@ -8,7 +8,7 @@ import type { Words } from "../../shared/words/words.ts";
 const PLAIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const ACCENTED = "ÁƁĆĎÉƑĜĤÍĴĶĹḾŃÓṔɊŔŚŤÚṼŴẊÝŹáƀćďéƒĝĥíĵķĺḿńóṕɋŕśťúṽŵẋýź";
 
-/** Not language: names of fields and tools (`due_on`), JSON, and quoted text. */
+/** Excludes what isn't language: names of fields and tools (`due_on`), JSON, and quoted text. */
 const CODE = String.raw`\p{Ll}+(?:_\p{Ll}+)+|\{[^{}]*\}|\[[^[\]]*\]|"[^"]*"`;
 
 const escape = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
@@ -24,7 +24,7 @@ const patternOf = (facts: Iterable<string>) => {
   );
 };
 
-/** Every string in a value, however deep. */
+/** Every string in a value, at any depth. */
 export function stringsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   return typeof value === "object" ? Object.values(value ?? {}).flatMap(stringsIn) : [];

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
- * Test language `en-XA`: every catalog letter has an accent, facts stay as they are. A word without one is hard-coded,
- * so no translation would reach it.
+ * Test language `en-XA`: every catalog letter has an accent, facts stay as they are. A word without accents is
+ * hard-coded, so translations would miss it.
  */
 import { isValidElement } from "hono/jsx";
 import type { Words } from "../../shared/words/words.ts";
@@ -11,7 +11,7 @@ const ACCENTED = "ÁƁĆĎÉƑĜĤÍĴĶĹḾŃÓṔɊŔŚŤÚṼŴẊÝŹáƀć
 
 export const accented = (words: Words): Words => ({ ...accentAll(words, []) as Words, language: "en-XA" });
 
-/** @param facts arguments of the message: strings, matched anywhere in our text, and elements, left alone. */
+/** @param facts arguments of the message: strings, matched anywhere in our text, and elements, which stay unchanged. */
 function accentAll(value: unknown, facts: unknown[]): unknown {
   if (typeof value === "string") return accent(value, facts);
   if (typeof value === "function") {
@@ -49,7 +49,6 @@ function pass(value: unknown, facts: unknown[]): unknown {
     return value;
   }
   if (Array.isArray(value)) return value.map((one) => pass(one, facts));
-  // Sums are listed by their currency.
   facts.push(...Object.keys(value).filter((key) => /^[A-Z]{3}$/.test(key)));
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, pass(one, facts)]));
 }

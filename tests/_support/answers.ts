@@ -17,7 +17,7 @@ export const ANSWERS: Answers = Object.assign(
   ),
 );
 
-/** They return whole envelopes of tools; a page needs only a part. */
+/** These return whole envelopes of tools, of which a page needs only a part. */
 const PARTS = ["read_books", "read_expense_file"];
 
 /** Stricter than in production: refuses unlisted keys. */

@@ -13,7 +13,7 @@ const RULE: NewRule = {
   approver: "manager",
 };
 
-/** The instant of a day's calls. */
+/** The time of a day's calls. */
 export const noon = (books: Books) => `${books.today()}T12:00:00Z`;
 
 /** Sets all rules of an organization, as its owner. */
@@ -50,7 +50,7 @@ export async function readProposal(database: TestDatabase, books: Books, id: str
   return answer.proposal;
 }
 
-/** A press on the page. @param hash defaults to the shown proposal's */
+/** A click on the page. @param hash defaults to the shown proposal's */
 export async function decide(
   database: TestDatabase,
   books: Books,

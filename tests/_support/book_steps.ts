@@ -18,6 +18,6 @@ export function testBooks(name: string, options: BooksOptions, steps: Record<str
       await work(await openBooks(database, options), database).finally(() => --left === 0 ? close() : undefined);
     });
   }
-  // The last test may be filtered out.
+  // Closed here too, because the last test may be filtered out.
   Deno.test.afterAll(close);
 }

@@ -145,7 +145,7 @@ function booksOf(database: TestDatabase, opened: OpenedBooks): Books {
     async fails(code, tool, args) {
       const result = await call(tool, args);
       assertEquals(result.error?.code, code, JSON.stringify(result));
-      // The text is read aloud to a person, so it must be a full sentence without internals.
+      // People hear this text, so it must be a full sentence without internals.
       assertMatch(result.error.message, /^["\p{Lu}0-9].*\.$/u);
       return result.error;
     },

@@ -91,7 +91,7 @@ export async function startCluster(
   };
 }
 
-// Used by the tests and the CLI's `db lint`, which report a missing one themselves.
+// Used by the tests and the CLI's `db lint`, which report missing extensions themselves.
 const TEST_EXTENSIONS = ["pgtap", "plpgsql_check"];
 
 async function bootstrap(url: string, hasCron: boolean): Promise<void> {

@@ -51,7 +51,7 @@ export async function openDatabase(url = Deno.env.get("TEST_DATABASE_URL")): Pro
   return withHelpers(database, await emptyTables(database));
 }
 
-// Switches plans on, because without plans nothing is refused, which would hide missing checks.
+// Plans are on, because without plans nothing is refused, which would hide missing checks.
 const switchPlansOn = (database: SqlDatabase) => switchPlans(database, "on");
 
 /** Shared by all databases in memory. */
@@ -99,8 +99,8 @@ export async function databaseTemplate(): Promise<Blob> {
     await database.close();
     return new Uint8Array(await dump.arrayBuffer());
   });
-  // The only part of Blob that PGlite reads. Deno keeps the bytes of a real Blob until the process ends, once per test
-  // file.
+  // The only part of Blob that PGlite reads. Deno would keep the bytes of a real Blob until the process ends, once per
+  // test file.
   return { arrayBuffer: () => Promise.resolve(file.buffer), type: "application/x-tar" } as Blob;
 }
 
@@ -125,8 +125,8 @@ async function openOnServer(serverUrl: string): Promise<Opened> {
       migrations,
     });
   }
-  // PostgREST logs in as authenticator, which has no rights until it becomes an API role; in a pool, so that calls
-  // race.
+  // PostgREST logs in as authenticator, which has no rights until it becomes an API role. A pool makes calls
+  // concurrent.
   const api = isPlatform ? postgresDatabase(withParts(url, { role: "authenticator" }), { max: 30 }) : database;
   return {
     ...database,
@@ -169,7 +169,7 @@ function withHelpers(database: Opened, toEmpty: EmptyTable[]): TestDatabase {
       const [row] = await database.query<{ tables: string | null }>(
         `select string_agg(name, ', ') as tables from (${inUse.join(" union all ")}) as used`,
       );
-      // The cascade is safe, because only initially empty tables refer to these.
+      // The cascade is safe, because only initially empty tables refer to these tables.
       if (row?.tables) await database.exec(`truncate ${row.tables} restart identity cascade`);
     },
     [Symbol.asyncDispose]: database.close,
@@ -198,7 +198,7 @@ async function signatureOf(database: SqlDatabase, name: string): Promise<Signatu
   };
 }
 
-// The statement that PostgREST sends: arguments are read from one JSON object using the function's types.
+// The statement that PostgREST sends: the function's types parse its arguments from one JSON object.
 function callOf(name: string, args: Record<string, unknown>, types: Map<string, string>): string {
   const names = Object.keys(args);
   const unknown = names.filter((argument) => !types.has(argument));

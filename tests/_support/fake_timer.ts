@@ -1,4 +1,4 @@
-/** Timers that fire when a test moves the time, so that deadlines pass at once. */
+/** Timers that fire when a test moves the time, so that deadlines pass immediately. */
 import type { Timer } from "../../shared/clock.ts";
 
 export function fakeTimer() {

@@ -18,7 +18,7 @@ const OTHER_WAYS: readonly RegExp[] = [
   /[€$£¥₹]\s?\d|\d\s?[€$£¥₹]/g,
 ];
 
-/** @returns figures of a text in another format. @param facts text that people typed, which is exempt. */
+/** @returns figures of a text in another format. @param facts text that people typed; it is exempt. */
 export function oddFigures(text: string, facts: Iterable<string> = []): string[] {
   const ours = [...facts].filter(Boolean).toSorted((one, other) => other.length - one.length)
     .reduce((rest, fact) => rest.replaceAll(fact, "…"), text);

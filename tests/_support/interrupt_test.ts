@@ -6,7 +6,7 @@ const HANGS = `console.log("1234"); setInterval(() => {}, 1000)`;
 const RUN = `
   import { start } from "${new URL("../../bench/measure/processes.ts", import.meta.url)}";
   await start(Deno.execPath(), ["eval", ${JSON.stringify(HANGS)}]);
-  // This one never reports that it is ready.
+  // A process that never reports readiness.
   await start(Deno.execPath(), ["eval", "setInterval(() => {}, 1000)"]);
 `;
 

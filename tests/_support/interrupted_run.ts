@@ -22,14 +22,14 @@ function descendantsOf(pid: number): number[] {
 
 const isAlive = (pid: number) => {
   try {
-    // A zombie holds only a table entry.
+    // A zombie has only an entry in the process table.
     return !/^State:\s+Z/m.test(Deno.readTextFileSync(`/proc/${pid}/status`));
   } catch {
     return false;
   }
 };
 
-/** Interrupts a command once it has that many processes. @returns its exit status and the remaining processes. */
+/** Interrupts a command once it has so many processes. @returns its exit status and the remaining processes. */
 export async function interruptOnce(
   args: string[],
   { processes, signal }: { processes: number; signal: Deno.Signal },

@@ -1,14 +1,14 @@
 /**
  * Measures how slow the machine is now, so that limits in seconds hold anywhere: virtual machines lose half their
- * processor or most of their memory bandwidth from one minute to the next. The yardstick works like our parsers, with
- * more strings, objects and maps than fit in caches.
+ * processor or most of their memory bandwidth from one minute to the next. The reference workload resembles our
+ * parsers, with more strings, objects and maps than fit in caches.
  */
 import process from "node:process";
 
 const ROWS = 50_000;
 const RUNS = 5;
 const WARM_UPS = 3;
-/** The yardstick's duration on a machine that meets all limits easily. */
+/** The duration of the reference workload on a machine that easily meets all limits. */
 const USUAL_MS = 40;
 
 const text = (rows: number) =>
@@ -56,8 +56,8 @@ export function isInTime(tookMs: number, limitMs: number, clock: keyof Times): b
 }
 
 /**
- * @returns whether the whole took at most this many times as long as a quarter. With slow memory, linear code also
- *   grows faster, so the limit is raised.
+ * @returns whether the whole took at most so many times as long as a quarter. With slow memory, linear code also grows
+ * faster, so the limit is raised.
  */
 export function growsWithin(quarterMs: number, wholeMs: number, most: number): boolean {
   return wholeMs < most * quarterMs ||

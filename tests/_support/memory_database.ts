@@ -14,7 +14,7 @@ interface Machine extends Imaged {
   current?: Owner;
   /** Open databases that started on this instance; their images fit no other. */
   owners: Set<Owner>;
-  /** Libraries loaded since the first image. Emscripten keeps a list of its own, which no image restores. */
+  /** Libraries loaded since the first image. Emscripten keeps its own list, which no image restores. */
   loaded: number;
   /** Accepts no new databases. */
   isSpoiled: boolean;
@@ -26,7 +26,7 @@ interface Owner {
 
 /** Extensions of the migrations and tests. */
 const LIBRARIES = ["plpgsql", "pgcrypto", "citext"];
-/** No database starts on a PGlite larger than this. */
+/** New databases don't start on a larger PGlite. */
 const MOST_BYTES = 400 * 1024 * 1024;
 
 let shared: Machine | undefined;
@@ -105,7 +105,7 @@ async function release(owner: Owner): Promise<void> {
 
 async function stop({ database }: Machine): Promise<void> {
   await database.close();
-  // V8 does not count the memory of WebAssembly, so it would keep it for minutes.
+  // V8 does not count the memory of WebAssembly, so it would release it only after minutes.
   collectGarbage?.();
 }
 
@@ -115,7 +115,7 @@ const Instance = WebAssembly.Instance;
 WebAssembly.Instance = class extends Instance {
   constructor(module: WebAssembly.Module, imports?: WebAssembly.Imports) {
     super(module, imports);
-    // Other code also creates instances, but only libraries are linked.
+    // Other code creates instances too, but only libraries are linked.
     if (imports && "GOT.mem" in imports) libraries++;
   }
 };

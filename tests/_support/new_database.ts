@@ -5,15 +5,15 @@ import { preparationDigest, prepareDatabase } from "../../local/database/prepare
 
 export interface NewDatabase {
   url: string;
-  /** Whether it has everything of a Supabase server; otherwise it is empty. */
+  /** Whether it has all parts of a Supabase server; otherwise it is empty. */
   isPlatform: boolean;
   /** Ends every session and removes it. */
   drop(): Promise<void>;
 }
 
 /**
- * @param serverUrl any database of the server: one marked as a template is copied (cluster.ts); any other stands for a
- *   server without the platform, whose superuser creates everything
+ * @param serverUrl any database of the server: a template is copied (cluster.ts); any other URL means a server without
+ * the platform, whose superuser creates everything
  */
 export async function newDatabase(serverUrl: string): Promise<NewDatabase> {
   const template = databaseIn(serverUrl);
@@ -30,7 +30,7 @@ export async function newDatabase(serverUrl: string): Promise<NewDatabase> {
   };
 }
 
-/** Whether the URL names a template with what a Supabase server provides (cluster.ts). */
+/** Whether the URL names a template with the parts of a Supabase server (cluster.ts). */
 export async function hasPlatform(serverUrl: string): Promise<boolean> {
   const templates = await onServer(
     serverUrl,
@@ -41,7 +41,7 @@ export async function hasPlatform(serverUrl: string): Promise<boolean> {
 
 /**
  * A copy of a database that was migrated once on this server: copying takes a quarter of the time.
- * @param serverUrl of a template that has everything that a Supabase server provides.
+ * @param serverUrl of a template with the parts of a Supabase server.
  */
 export async function newMigratedDatabase(serverUrl: string, migrations: readonly Migration[]): Promise<NewDatabase> {
   const template = databaseIn(serverUrl);

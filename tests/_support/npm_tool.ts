@@ -1,5 +1,5 @@
 /**
- * Runs programs from npm packages outside the project, on the Node version they need and without the user's settings.
+ * Runs programs from npm packages outside the project, on the required Node version and without the user's settings.
  */
 
 const NODE = "node@22";
@@ -19,7 +19,7 @@ export interface NpmTool {
 }
 
 /**
- * Installs a package's program; npx caches it.
+ * Installs a package's program, which npx caches.
  * @param spec package and exact version; @param bin name of its program.
  */
 export async function npmTool(spec: string, bin: string): Promise<NpmTool> {

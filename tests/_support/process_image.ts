@@ -113,7 +113,10 @@ function restoreFiles(FS: Files, image: ProcessImage): void {
   for (const { stream, ...state } of image.streams) FS.streams[state.fd] = Object.assign(stream, state);
 }
 
-/** Files write in place, so contents of the first image are copied before a write. @returns the protected contents. */
+/**
+ * Files are written in place, so contents of the first image are copied before a write. @returns the protected
+ * contents.
+ */
 function copyingOnWrite(FS: Files): WeakSet<Uint8Array> {
   const kept = new WeakSet<Uint8Array>();
   const operations = FS.lookupPath("/pglite/data/PG_VERSION").node.stream_ops;

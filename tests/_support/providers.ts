@@ -12,7 +12,7 @@ export interface Providers {
   /** Base URL of the fixture; each provider is below it, under its key. */
   url: string;
   bases: Record<string, string>;
-  /** Reaches the fixture under any public name, and otherwise checks addresses as in production. */
+  /** Reaches the fixture under any public name, and otherwise validates addresses as in production. */
   guardedFetch: GuardedFetch;
   /** Fetches a month; a provider failure is returned, anything else is thrown. */
   ask(provider: Provider, question: Question): Promise<Statement | ProviderError>;

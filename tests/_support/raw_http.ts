@@ -1,4 +1,4 @@
-/** HTTP/1.1 over a bare socket, for requests that `fetch` refuses to send. */
+/** HTTP/1.1 over a bare socket, for requests that `fetch` can't send. */
 
 export interface RawAnswer {
   status: number;
@@ -38,7 +38,7 @@ export async function askRaw(
 }
 
 /**
- * Connections whose request never ends: its body is announced and not sent.
+ * Connections whose request never ends, because its body is announced but not sent.
  * @returns a function that closes them.
  */
 export async function holdOpen(

@@ -1,6 +1,6 @@
 /**
  * An empty PostgreSQL server in its own folder, from the installed binaries, on a free loopback port. PostgreSQL
- * refuses to run as root: started by root, it runs as `postgres` or `nobody`.
+ * refuses to run as root, so for root it runs as `postgres` or `nobody`.
  */
 import { freePort } from "./free_port.ts";
 import { unlessInterrupted, whenInterrupted } from "./interrupt.ts";
@@ -120,7 +120,7 @@ export async function startServer(
   const forget = whenInterrupted(stop);
 
   const restart: Server["restart"] = async (how) => {
-    // Its log ends when the last process that shares it exits.
+    // Its log ends when the last process with the descriptor exits.
     await end(how === "crash" ? "SIGKILL" : "SIGINT");
     running = await start();
     if (!running.isReady) throw new Error(`PostgreSQL did not start again:\n${running.log.lastLines()}`);
@@ -133,10 +133,10 @@ export async function startServer(
   return { port, folder, pid: () => running.child.pid, log: () => running.log.lastLines(), restart, stop };
 }
 
-// The data is deleted at the end, so skip fsync.
+// The data is deleted at the end, so fsync is off.
 const DURABLE_FOR_MINUTES = { fsync: "off", full_page_writes: "off", synchronous_commit: "off" };
 
-/** Reads the server's log, which would otherwise block, up to the line that says it is ready. */
+/** Reads the server's log up to the line that reports readiness. An unread log would block the server. */
 function readLog(stderr: ReadableStream<Uint8Array<ArrayBuffer>>) {
   let end = "";
   const { promise: ready, resolve } = Promise.withResolvers<boolean>();
@@ -158,7 +158,7 @@ async function userForServer(): Promise<{ uid: number; gid: number } | undefined
   return { uid: Number(user[2]), gid: Number(user[3]) };
 }
 
-/** A killed test run leaves its server running; the next run ends it. */
+/** A killed test run leaves its server running, so the next run ends it. */
 async function removeAbandoned(): Promise<void> {
   const parent = Deno.env.get("TMPDIR") ?? "/tmp";
   for await (const { name } of Deno.readDir(parent)) {

@@ -46,7 +46,7 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
   const folder = await Deno.makeTempDir({ prefix: "expense-stack-" });
   if (options.args?.includes("--db")) return await launch(folder, options);
   if (DATABASE_URL) {
-    // The server is made for one test run, so its databases are not dropped.
+    // The server exists for one test run, so its databases are not dropped.
     const { url } = !options.empty && await hasPlatform(DATABASE_URL)
       ? await newMigratedDatabase(DATABASE_URL, await readMigrations())
       : await newDatabase(DATABASE_URL);
@@ -109,7 +109,7 @@ async function launch(folder: string, options: StackOptions): Promise<TestStack>
   };
 }
 
-/** Rates for a stack, as of its clock, so that no test depends on what sources publish. */
+/** Rates for a stack, as of its clock, so that tests don't depend on real publications. */
 function serveRates() {
   let clockUrl: string | undefined;
   const now = async () => {
@@ -132,7 +132,7 @@ function serveRates() {
 async function preparedFolder(options: StackOptions): Promise<string> {
   const seed = await Deno.readTextFile(join(ROOT, "supabase/seed.sql")).catch(() => "");
   const demo = options.args?.includes("--no-demo") ? "plain" : "demo";
-  // The demo's dates belong to the month it was loaded in.
+  // The demo's dates belong to the month in which it was loaded.
   const month = demo === "demo" && new Date().toISOString().slice(0, 7);
   const digest = digestOf([await preparationDigest(await readMigrations()), seed, month]);
   return await cachedFolder(`stack_${demo}-${digest}`, async (folder) => {

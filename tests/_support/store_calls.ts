@@ -5,7 +5,7 @@ const STORES = new URL("../../shared/db/", import.meta.url);
 
 export interface StoreCall {
   name: string;
-  /** Undefined when the arguments are not written inline. */
+  /** Undefined if the arguments are not written inline. */
   args?: string[];
 }
 

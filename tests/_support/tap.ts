@@ -1,6 +1,6 @@
 /**
- * Runs pgTAP files statement by statement, so that an error does not lose the other results, inside one transaction
- * that is rolled back. The files are plain SQL that `pg_prove` runs as well.
+ * Runs pgTAP files statement by statement in one transaction that is rolled back, so that an error does not lose the
+ * other results. `pg_prove` can also run the files.
  */
 import type { Session, SqlDatabase } from "../../local/database/sql.ts";
 
@@ -36,7 +36,6 @@ export function assertTap(assertions: readonly Assertion[]): void {
   }
 }
 
-/** A transaction that is rolled back. */
 export async function rolledBack<Result>(
   database: SqlDatabase,
   work: (session: Session) => Promise<Result>,

@@ -1,4 +1,4 @@
-/** The project's test files, in groups that load shared modules once, which took a quarter of the time. */
+/** The project's test files, in groups that load shared modules once, which otherwise took a quarter of the time. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -22,7 +22,7 @@ export interface Groups {
 }
 
 /**
- * Modules that load the files. Neighboring files are spread, since they take similar time; files with a database are
+ * Modules that load the files. Neighboring files take similar time, so they are spread. Files with a database are
  * grouped, because a group opens one PGlite.
  * @param files paths from the project's root. @param size files per group.
  */
@@ -46,7 +46,7 @@ export async function inGroups(files: readonly string[], size: number): Promise<
   };
 }
 
-/** Loads a library into the PGlite that a group shares, which ends every database that began on it. */
+/** Loads a library into the PGlite of a group, which ends every database that began on it. */
 const ALONE = /\/memory_database_test\.ts$/;
 const NO_DATABASE = /^tests\/(shared\/|[a-z_]+_test\.ts$)/;
 

@@ -79,7 +79,7 @@ export function serveTls(
       await answer(connection);
       await connection.closeWrite();
     } catch {
-      // The peer refused the certificate, or hung up.
+      // The peer rejected the certificate or closed the connection.
     } finally {
       close(connection);
     }

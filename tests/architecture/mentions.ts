@@ -4,7 +4,7 @@
  */
 import { eachFile, onlyIn, type Rule } from "./rule.ts";
 
-/** PostgreSQL's own timeouts and the load measurements run by the clock. */
+/** PostgreSQL's own timeouts and the load measurements need the real clock. */
 const MEASURED = /^tests\/(pg|load)\/|^tests\/(_support\/machine|fuzz\/fuzz|readme\/fresh_folder)\.ts$/;
 const DEPLOYED = /^(functions|shared)\//;
 const OUTWARD = /^shared\/((db|http|pages|mail)\/|net\/deno_network\.ts$|credentials\/nonce\.ts$|[^/]+$)/;
@@ -42,7 +42,7 @@ export const mentionRules: Rule[] = [
   }),
   onlyIn("all texts of the connector come from the catalog", {
     mention: /^"[^"]*\b[a-z’']+ [a-z’']+ [a-z’']+\b/i,
-    // The contracts describe their fields (decision 069); host.ts answers in JSON-RPC's words.
+    // The contracts describe their fields (decision 069); host.ts answers in JSON-RPC's terms.
     places: /^functions\/mcp\/(tools\/\w+\/contract|chart\/page|chart\/view\/host)\.ts$/,
     where: /^functions\/mcp\//,
     planted: {

@@ -5,7 +5,7 @@ export interface Rule {
   name: string;
   /** One line per violation, starting with the path. */
   violations(project: Project): string[];
-  /** Files to add or replace; each must then be reported. */
+  /** Files to add or replace; the rule must report each. */
   planted: Record<string, string>;
 }
 

@@ -53,7 +53,7 @@ export const shapeRules: Rule[] = [
         }
         const names = created.map(([, , created]) => created!);
         const isUsed = (one: string) => [...used.get(one) ?? []].some((user) => user !== path);
-        // A file of policies, triggers or jobs alone creates nothing that others call by name.
+        // A file with only policies, triggers or jobs creates nothing that others call by name.
         if (names.length === 0 || names.includes(name) && (isUsed(name) || !names.some(isUsed))) return [];
         return [`${path} has the name of nothing that others use: ${names.join(", ")}`];
       });
@@ -122,7 +122,7 @@ function functionSettings({ texts }: Project): Map<string, string> {
   );
 }
 
-/** The files that mention each word: the SQL, comments apart, and the code that calls it. */
+/** The files that mention each word: SQL without comments, and the code that calls it. */
 function usesOf(texts: Project["texts"]): Map<string, Set<string>> {
   const uses = new Map<string, Set<string>>();
   for (const [path, text] of texts) {

@@ -40,7 +40,7 @@ journey("what an assistant did is seen, undone, and done again", async (page) =>
   const listed = async () => (await call("list_expenses")).data.rows.find(({ name }: Json) => name === "Lunch").amount;
   assertEquals(await listed(), "14.50");
 
-  // For a large change, its page asks first.
+  // For a large change, its page asks for confirmation.
   await page.goto("/account/activity");
   await page.getByRole("link", { name: "Undo…" }).click();
   assertStringIncludes(await heading(page) ?? "", "Logged 6 expenses");

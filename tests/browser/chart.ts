@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /**
  * `deno task suite browser`: the chart in a frame like a host's, at two widths and in both themes. Pictures go to
- * `node_modules/.cache/pictures`, except in CI, where nobody looks at them.
+ * `node_modules/.cache/pictures`, except in CI.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Browser, Frame, Page } from "playwright-core";
@@ -73,12 +73,12 @@ for (const [name, data] of Object.entries(EXAMPLES)) {
             await page.screenshot({ path: `${PICTURES}chart-${name}-${size}-${theme}.png`, fullPage: true });
           }
           if ((data.total as { count: number }).count > 0) await frame.click("summary");
-          // Its only script is inline and bar lengths are styles: the page's own policy allows them by hash.
+          // Its only script is inline and bar lengths are styles, which the page's own policy allows by hash.
           const faults = (await frame.evaluate<string[]>(faultsOf)).filter((fault) =>
             !/^not ours: <(script|span class="bar")/.test(fault)
           );
           assertEquals([faults, complaints, requests], [[], [], []], `${size} ${theme}`);
-          // The host gives it the requested height, so nothing scrolls inside.
+          // The host grants the requested height, so nothing scrolls inside.
           await page.waitForFunction(() => {
             const frame = document.querySelector("iframe")!;
             return frame.clientHeight >= 60;
@@ -142,7 +142,7 @@ Deno.test({
         return Math.round((parseFloat(left) + parseFloat(width)) / bar.clientWidth * 100);
       })
     );
-    // As wide as the largest budget, 700.00; each mark at the end of its available amount.
+    // The scale ends at the largest budget, 700.00, and each mark is at the end of its available amount.
     assertEquals(
       marks.map((mark, i) => Math.abs(mark - [89, 71, 7, 1, 6, 100][i]!) <= 1),
       Array(6).fill(true),

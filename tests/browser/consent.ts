@@ -1,6 +1,6 @@
 /**
  * `deno task suite browser`: consent in Chromium for each kind of client. Chromium applies the page's `form-action` to
- * the redirect after a form post (CSP3 §6.4.2), which only a browser test sees. Each redirect is also tried with
+ * the redirect after a form post (CSP3 §6.4.2), which only a browser test can show. Each redirect is also tried with
  * `'self'` alone, where it must fail.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
@@ -73,7 +73,7 @@ async function register(redirectUri: string): Promise<string> {
   return (await response.json()).client_id;
 }
 
-/** Presses a button of the consent page; returns where the form's redirect led and what the browser reported. */
+/** Clicks a button of the consent page; returns the redirect's target and the browser's reports. */
 async function decide(page: Page, name: "Allow" | "Deny"): Promise<{ location: URL; complaints: string[] }> {
   const complaints: string[] = [];
   page.on("console", (message) => complaints.push(message.text()));
@@ -87,7 +87,7 @@ async function decide(page: Page, name: "Allow" | "Deny"): Promise<{ location: U
 
 const isPolicy = (text: string) => /Content Security Policy|form-action/i.test(text);
 
-/** Whether a policy violation is reported in that time; the browser takes a moment. */
+/** Whether the browser reports a policy violation within this time. */
 async function isStopped(page: Page, timeout: number): Promise<boolean> {
   return await page.waitForEvent("console", { predicate: (message) => isPolicy(message.text()), timeout })
     .then(() => true, () => false);

@@ -85,7 +85,7 @@ journey("a link that was used says so and offers a new one", async (page, contex
   await page.getByRole("link", { name: "Sign in again" }).click();
   assertEquals(await heading(page), "Sign in");
 
-  // Another press while signed in removes nothing.
+  // Another click while signed in removes nothing.
   await signIn(page, "olu@example.com");
   await page.goto(used);
   await press(page, "Sign in");

@@ -1,7 +1,6 @@
 /**
  * `deno task suite browser`: every page in Chromium, at four widths and in both themes; the short form shows each page
- * once, in turn on a phone and on a dark desktop. Pictures go to `node_modules/.cache/pictures`, except in CI, where
- * nobody looks at them.
+ * once, in turn on a phone and on a dark desktop. Pictures go to `node_modules/.cache/pictures`, except in CI.
  */
 import { assertEquals } from "@std/assert";
 import axe from "axe-core";
@@ -40,7 +39,8 @@ Deno.test.afterAll(async () => {
 });
 
 /**
- * One context for all pages, because a new one for each took half of the time, and the problems of the page under test.
+ * One context for all pages, because a new one for each took half of the time. Also the problems of the page under
+ * test.
  */
 async function openWindow(colorScheme: typeof THEMES[number]) {
   const context = await browser.newContext({ colorScheme, timezoneId: "Europe/Berlin" });
@@ -117,7 +117,7 @@ async function walkByKeyboard(page: Page): Promise<void> {
   for (let n = 0; n < 4 * expected + 5; n++) {
     await page.keyboard.press("Tab");
     const focus = await page.evaluate(focused);
-    // The day, month and year of a date are stops of one control.
+    // The day, month and year of a date field are separate tab stops.
     if (focus && focus.what === last) continue;
     if (!focus || seen.has(focus.what)) break;
     last = focus.what;

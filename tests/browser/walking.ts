@@ -1,4 +1,7 @@
-/** Journeys through a running embedded stack in Chromium, with scripts off: each file that has one starts its own. */
+/**
+ * Journeys through a running embedded stack in Chromium, with scripts off: each file with a journey starts its own
+ * stack.
+ */
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { decide } from "../../local/demo/consent.ts";
 import { newestLink } from "../../local/sign_in.ts";
@@ -18,7 +21,7 @@ Deno.test.afterAll(async () => {
   await stack?.stop();
 });
 
-/** @param walk gets the page of one person, and opens another's with `visitor` */
+/** @param walk gets one person's page, and opens another person's with `visitor` */
 export function journey(
   name: string,
   walk: (page: Page, context: BrowserContext, visitor: () => Promise<Page>) => Promise<void>,
@@ -79,7 +82,7 @@ export async function signIn(page: Page, email: string): Promise<void> {
   await press(page, "Sign in");
 }
 
-/** Signs somebody in for the first time, up to their account page. */
+/** Signs somebody in for the first time and ends on their account page. */
 export async function begin(page: Page, email: string, organization: string): Promise<void> {
   await signIn(page, email);
   await page.getByLabel("Name of your organization").fill(organization);
@@ -105,7 +108,7 @@ export async function join(
   }, stack.mcp_url);
 }
 
-/** Opens a link of a mail without a session: signs in by another mail and comes back to it. */
+/** Opens a mail's link without a session, signs in by another mail and returns to the link. */
 export async function openSignedOut(page: Page, link: string, email: string): Promise<void> {
   await page.goto(link);
   await page.getByLabel("Email address").fill(email);

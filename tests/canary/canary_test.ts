@@ -1,7 +1,8 @@
 /**
- * Functions that run as the service bypass row-level security, so their filters are the only protection: all data of a
- * second organization carry a canary. No page, call or mail of the first organization's people returns a canary or
- * changes a row of the second. Each kind of call has a table, and a test fails when a new call is missing from it.
+ * Functions that run as the service bypass row-level security, so only their filters protect other organizations. All
+ * data of a second organization carry a canary. No page, call or mail of the first organization's people returns a
+ * canary or changes a row of the second. Each kind of call has a table, and a test fails when a new call is missing
+ * from it.
  */
 import { assert, assertEquals } from "@std/assert";
 import { sharedDatabase } from "../_support/database.ts";
@@ -104,7 +105,7 @@ Deno.test("no page leaks the canary or changes its rows, for any visitor", async
 Deno.test("no mail to the first organization contains data of the second", async () => {
   const tenants = await fresh();
   const { first } = tenants;
-  // The job's writes for every recipient; nothing else may change.
+  // The tables that the job writes for all recipients; nothing else may change.
   const own = [
     "jobs.reminder_digests",
     "jobs.reminder_log",
@@ -121,7 +122,7 @@ Deno.test("no mail to the first organization contains data of the second", async
   assertEquals([mine.length, others.length], [1, 1]);
   assert(mine[0]!.text.includes("Phone") && mine[0]!.text.includes("Power"), mine[0]!.text);
   assertEquals(leaksIn(JSON.stringify(mine), tenants), []);
-  // Test of the test: the canary would have been seen.
+  // Test of the test: the canary can be found.
   const told = leaksIn(JSON.stringify(others), tenants);
   assert(told.includes(WORD) && told.some((leak) => /\d\.\d\d$/.test(leak)), told.join());
   assert(others[0]!.to.includes(WORD), others[0]!.to);

@@ -17,8 +17,7 @@ interface Call {
   /** Calls that must come first. */
   after?: [name: string, args: Args][];
   /**
-   * For a job that processes all organizations: the tables of the second one that it may change, with the names in
-   * `dump`.
+   * For a job that processes all organizations: the second one's tables that it may change, with the names in `dump`.
    */
   touches?: string[];
   /** For an answer about everybody: the first organization's part. */
@@ -28,7 +27,7 @@ interface Call {
 const at = NOW;
 const until = "2027-01-01T00:00:00Z";
 const envelope = { key_id: "00000000", alg: "aes-gcm-hkdf", nonce: "AAAAAAAAAAAAAAAA", data: "AA==" };
-/** Contains owners with only ids and dates, which only the job sees. */
+/** Contains only ids and dates of owners, and only the job sees it. */
 const nothing = () => null;
 const DIGESTS = ["app.events", "jobs.reminder_digests", "jobs.reminder_log", "jobs.notice_log"];
 
@@ -271,7 +270,7 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   dismiss_grant_alerts: ({ first }) => [{ args: { user_id: first.memberId, until: at, at } }],
   end_calendar: (t) => of(t, (one) => ({ user_id: t.first.memberId, organization_id: one.organizationId, at })),
   find_client: ({ first }) => [{ args: { client_id: first.clientId, at } }],
-  // Only days, no matter whose payments wait for them.
+  // Only days, without regard to whose payments wait for them.
   find_days_to_rate: () => [{ args: { at, size: 60 } }],
   find_rolling_pages: () => [{ args: { at, size: 2000 }, part: nothing }],
   // Ciphertext with its link, which only the job sees.
@@ -465,7 +464,7 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   replay_parked_events: ({ first }) => [{
     args: { subscription_id: first.subscriptionId, organization_id: first.organizationId, at },
   }],
-  // Protected by the envelope it replaces, which nobody else knows.
+  // Protected by the envelope to be replaced, which nobody else knows.
   reseal_provider_credential: (t) =>
     of(t, (one) => ({ link_id: one.linkId, replaced: { ...envelope, data: "AQ==" }, envelope, at })),
   revoke_grant: (t) => of(t, (one) => ({ user_id: t.first.memberId, grant_id: one.grantId, at })),
@@ -524,7 +523,7 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   }],
 };
 
-/** The same call about the first's data and about the second's. */
+/** The same call about the first organization's data and about the second's. */
 const of = ({ first, second }: Tenants, args: (one: Tenant) => Args): Call[] =>
   [first, second].map((one) => ({ args: args(one) }));
 

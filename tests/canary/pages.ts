@@ -1,5 +1,5 @@
 /**
- * Every page as each kind of person, and every form on it, both as is and with the second organization's ids
+ * Every page as each kind of person, and every form on it, unchanged and with the second organization's ids
  * substituted.
  */
 import { authorizationQuery, createHarness, sessionOf } from "../functions/oauth/harness.ts";
@@ -81,7 +81,7 @@ export async function checkPages(
   const look = async (who: string, what: string, response: Response): Promise<string> => {
     const text = `${JSON.stringify([...response.headers])}\n${await textOf(response)}`;
     seen.push(`${who} ${what.split("?")[0]} ${response.status}`);
-    // The holder of an invitation's link received its mail.
+    // The holder of an invitation's link got its mail.
     const isMailed = who === "a stranger" && what.includes(second.invitationToken);
     const leaks = isMailed ? [] : leaksIn(text, tenants, what);
     if (leaks.length > 0) findings.push(`${who}: ${what} shows ${leaks.join(", ")}`);
@@ -165,7 +165,7 @@ async function known(pages: Pages, id: string, email: string): Promise<Browser> 
   return (await signIn(pages, email)).browser;
 }
 
-/** A link of the first owner's that works by itself, and one that asks them to sign in. */
+/** A link of the first owner's that works by itself, and one that requires signing in. */
 const unsubscribing = (pages: Pages, { first }: Tenants) =>
   Promise.all(
     [pages.clock.now.toISOString().slice(0, 10), "2024-01-01"].map(async (sentOn) =>

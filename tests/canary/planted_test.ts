@@ -14,7 +14,7 @@ interface Planted {
   filter: RegExp;
   /** The function of schema public that shows the leak. */
   seenBy: string;
-  /** Functions that read as the owner, so that row-level security holds without the filter. */
+  /** Functions that read as the owner, so that row-level security still applies without the filter. */
   asOwner?: string;
 }
 
@@ -59,7 +59,7 @@ const tenants = await openTenants(database);
 /** Runs `work` without a filter, then restores it. */
 async function without({ in: name, filter }: Planted, work: () => Promise<void>): Promise<void> {
   const [row] = await database.query<{ source: string }>("select pg_get_functiondef($1::regproc) as source", [name]);
-  // If the filter is the whole condition, a true one must remain.
+  // If the filter is the whole condition, a true condition must remain.
   const changed = row!.source.replace(filter, filter.source.startsWith("(?<=where") ? "true" : "");
   assert(changed !== row!.source, `${name} no longer has ${filter}: update tests/canary/planted_test.ts`);
   await database.exec(changed);

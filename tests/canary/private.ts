@@ -8,9 +8,9 @@ import { importOf } from "../_support/import_args.ts";
 import type { Role } from "../../shared/roles.ts";
 import { NOW, WORD } from "./tenants.ts";
 
-/** Forbidden content of an answer: the word, or an amount that contains one of these numbers. */
+/** Forbidden content of an answer: the word, or an amount that contains one of these digit sequences. */
 const CANARY = /zq7canary|84,?848,?4\d\d|848484/i;
-/** No public amount comes near it, so that sums that include it are detected as well. */
+/** No public amount is close to it, so that sums that include it are detected as well. */
 const LARGEST_PUBLIC = 100_000;
 export const CATEGORY = `${WORD} Payroll`;
 export const AMOUNT = "84848484.84";

@@ -94,7 +94,7 @@ for (const who of ["member", "viewer"] as const) {
     for (const [tool, callsOf] of Object.entries(CALLS)) {
       for (const args of callsOf(books)) {
         const sent = JSON.stringify(args);
-        // The steps of an import are our own.
+        // The steps of an import are internal.
         if (!("step" in args) && !TOOLS.find(({ listed }) => listed.name === tool)!.parse(args).ok) {
           findings.push(`${tool} does not take ${sent}`);
         }
@@ -158,7 +158,7 @@ Deno.test("private records behave as if they didn't exist", async () => {
   for (const [tool, args] of pairs) {
     assertEquals(await said(tool, args(WORD, { exp, bill, chg })), await said(tool, args("Unheard", none)), tool);
   }
-  // The member's category of the same name is separate; for people who see both, the name means the private one.
+  // The member's category of the same name is separate; for people who see both, the name refers to the private one.
   await member.ok("log_expenses", { items: [{ name: "Ink", amount: "1.00", category: CATEGORY }] });
   const { rows } = await owner.ok("list_expenses", { categories: [CATEGORY] });
   assertEquals(rows.some(({ name }: { name: string }) => name === "Ink"), false);

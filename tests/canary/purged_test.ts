@@ -57,7 +57,7 @@ async function deleteAll({ second }: Tenants): Promise<void> {
     at: NOW,
   });
   assertEquals(asked.outcome, "scheduled");
-  // Also a person who only signed in.
+  // Includes a person who only signed in.
   const people = await database.query<{ user_id: string; email: string }>(
     "select id as user_id, email from auth.users where email like '%@second.example' order by email",
   );

@@ -1,5 +1,5 @@
--- Beside the access fixture, for the canary: bills that are due, overdue, to be connected and to be connected again,
--- tokens that are good, and imports under way.
+-- In addition to the access fixture, for the canary: bills that are due, overdue, to be connected and to be
+-- reconnected, valid tokens, and unfinished imports.
 
 update identity.profiles set country = 'DE', refused_at = '2026-01-01', refused_email = 'gone@example.com' where user_id = '00000000-0000-4000-8000-00000000000b';
 update oauth.grants set expires_at = '2027-06-01' where id = '00000000-0000-4000-8000-000000000001';

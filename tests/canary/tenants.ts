@@ -10,7 +10,7 @@ import { hashToken } from "../../shared/oauth/tokens.ts";
 import { splitStatements } from "../_support/tap.ts";
 
 export const WORD = "Zq7Canary";
-/** A million times anyone else's amounts. */
+/** A million times all other amounts. */
 const AMOUNT_MINOR = 8_484_848_484;
 /** The paid part; unequal, so that their difference is not zero. */
 const PAID_MINOR = AMOUNT_MINOR / 2;
@@ -18,7 +18,7 @@ const LARGEST_OWN_AMOUNT = 1_000_000;
 export const NOW = "2026-11-20T10:00:00Z";
 export const RESOURCE = "https://example.com/api/mcp";
 
-/** Tables whose rows belong to no organization or person: everybody sees the same, or nobody sees anything. */
+/** Tables whose rows belong to no organization or person: everybody sees the same rows, or nobody sees any. */
 const UNOWNED_TABLES = [
   "app.category_keywords",
   "app.currencies",
@@ -38,7 +38,7 @@ const UNOWNED_TABLES = [
   "oauth.ungranted_counts",
 ];
 
-/** Columns that cannot contain a word although no constraint forbids it, with the reason. */
+/** Columns that can't contain a word although no constraint forbids it, with the reason. */
 const NO_WORDS: Record<string, string> = {
   "identity.profiles.timezone": "the database reads it as the name of a place, and fails at any other",
   "app.expense_occurrences.currency": "digests join it to the table of currencies, and would be empty",
@@ -63,7 +63,7 @@ export interface Tenant {
   importId: string;
   documentId: string;
   mailId: string;
-  /** In the address at which mail is received. */
+  /** The token in the address for incoming mail. */
   inboundToken: string;
   proposalId: string;
   grantId: string;
@@ -87,10 +87,10 @@ export interface Tenant {
 export interface Tenants {
   first: Tenant;
   second: Tenant;
-  /** `schema.table.column` of everything that carries the word or the amount. */
+  /** `schema.table.column` of every column that carries the word or the amount. */
   words: string[];
   amounts: string[];
-  /** Ids of the second organization that cannot carry a word; they count as canaries too. */
+  /** Ids of the second organization, which can't contain a word; they count as canaries too. */
   ids: string[];
 }
 
@@ -143,7 +143,7 @@ const tenant = (digit: string, suffix: string, name: string): Tenant => {
   };
 };
 
-/** The fixture for one of them: the same rows under other ids. Rows without an owner exist once. */
+/** The fixture for one of them: the same rows under other ids. Rows without an owner occur once. */
 const rowsOf = (own: Tenant, name: string) =>
   splitStatements(FIXTURE + MORE)
     .map((statement) =>
@@ -286,7 +286,7 @@ async function plant(
              returning t.ctid::text as place, t."${column}"::text ~* '${WORD}|${AMOUNT_MINOR}|${PAID_MINOR}' as carries`,
             [some, owners],
           );
-        // Row by row when one of them rejects it for all.
+        // Row by row if one row rejects the value for all.
         const done = await update(places).catch(async () => {
           const each = [];
           for (const place of places) each.push(...await update([place]).catch(() => [{ place, carries: false }]));
@@ -342,7 +342,7 @@ export function leaksIn(text: string, { ids }: Pick<Tenants, "ids">, sent = ""):
   return [
     ...(text.toLowerCase().includes(WORD.toLowerCase()) ? [WORD] : []),
     ...[AMOUNT_MINOR, PAID_MINOR].map(String).filter((amount) => text.includes(amount)),
-    // Also as part of a sum.
+    // Detects it as part of a sum, too.
     ...amounts.filter((amount) => Number(amount.replaceAll(",", "")) > LARGEST_OWN_AMOUNT),
     ...ids.filter((id) => text.includes(id) && !sent.includes(id)),
   ];

@@ -6,7 +6,7 @@ import { dump, leaksIn, NOW, RESOURCE, type Tenant, type Tenants } from "./tenan
 
 type Args = Record<string, unknown>;
 
-/** Each tool's arguments for an organization. The first call of each must succeed for one's own. */
+/** Each tool's arguments for an organization. The first call of each tool must succeed with the caller's own data. */
 const CALLS: Record<string, (one: Tenant) => Args[]> = {
   get_context: () => [
     {
@@ -46,7 +46,7 @@ const CALLS: Record<string, (one: Tenant) => Args[]> = {
 const id = ({ organizationId }: Tenant, prefix: string, last: string) =>
   `${prefix}${organizationId.slice(3, -1)}${last}`;
 
-/** The change that reading causes. */
+/** The count of reads, which reading increases. */
 const COUNTED = ["app.tool_reads", "oauth.rate_buckets"];
 
 /**

@@ -4,7 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 const README = await Deno.readTextFile(new URL("README.md", import.meta.url));
 const FINDINGS = (await Deno.readTextFile(new URL("../../SECURITY.md", import.meta.url))).split("## Findings")[1]!;
 const FILE = /^([\w./-]+\.tsx?)(?:: ?(.*))?$/;
-/** Names a command that is not part of `deno task test`. */
+/** A cell that names a command outside `deno task test`. */
 const COMMAND = / ?\(`deno task [\w:]+`\)/;
 
 /** The tests that a cell names: a file under tests/, and the words that identify a test in it. */

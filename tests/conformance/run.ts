@@ -1,4 +1,7 @@
-/** `deno task suite conformance`: the official suite against its own stack; exits with 1 on an unexpected failure. */
+/**
+ * `deno task suite conformance`: the official suite against its own stack; exits with status 1 on an unexpected
+ * failure.
+ */
 import { freePort } from "../_support/free_port.ts";
 import { npmTool } from "../_support/npm_tool.ts";
 import { startStack } from "../_support/stack.ts";

@@ -32,7 +32,7 @@ export const SERVER_SCENARIOS: Scenario[] = [
   },
 ];
 
-/** Scenarios of `conformance authorization`; the second needs a person to press Allow. */
+/** Scenarios of `conformance authorization`; the second needs a person who clicks Allow. */
 export const AUTHORIZATION_SCENARIOS: Scenario[] = [
   { name: "authorization-server-metadata-endpoint" },
   { name: "authorization-code-grant" },

@@ -1,4 +1,4 @@
-/** Turns access_matrix.md into pgTAP: each caller's access is tested by an attempt, not read from the catalog. */
+/** Turns access_matrix.md into pgTAP: tests each caller's access by an attempt instead of reading the catalog. */
 
 export interface Matrix {
   /** Four-letter cells by caller, by table. */

@@ -238,7 +238,7 @@ Deno.test(
         `the person whether they are one cost, which would count twice. If so, undo this; Power is ${bill.id}.`,
     }]);
     assertEquals((await warnings({ name: "Strom", payee: "Stadtwerke München", month_days: [23] })).length, 1);
-    // A date that is paid in advance keeps its identity.
+    // A date paid in advance keeps its identity.
     await books.ok("mark_bill_paid", { bill_id: bill.id, paid_on: "today", due_on: bill.next_due });
     assertEquals((await warnings({ name: "Strom" })).length, 1);
     for (

@@ -1,6 +1,6 @@
 /**
  * Attempts to evade an organization's policy, each by a member who may write 200 EUR a day and delete five records, and
- * whose settings and imports always need approval. Every excess waits, and the books stay unchanged.
+ * whose settings and imports always need approval. Every write above a limit waits, and the books stay unchanged.
  */
 import { assert, assertEquals } from "@std/assert";
 import { decide, decideAsAssistant, noon, proposes, readProposal, setRules } from "../_support/approvals.ts";
@@ -126,7 +126,7 @@ testBooks("approval rules can't be evaded by", {}, {
     await waits(...log(item("60")));
     await backdate("-23:59:59");
     owner.goTo("2026-11-21");
-    // At noon on the next day, exactly 24 hours have passed.
+    // At noon the next day, exactly 24 hours have passed.
     await member.ok(...log(item("151")));
     await waits(...log(item("60")));
   }),
@@ -225,7 +225,7 @@ testBooks("approval rules can't be evaded by", {}, {
     const [large, small] = results.map(({ id }: Json) => id);
     await waits("update_expenses", { ids: [large], set: { date: "2025-12-31" } });
     await waits("update_expenses", { ids: [large], set: { tax: "798.32" } });
-    // For a date, the whole amount is at stake; for a tax, only its amount.
+    // A changed date puts the whole amount at stake, a changed tax only the tax.
     await member.ok("update_expenses", { ids: [small], set: { date: "2025-12-31" } });
     await member.ok("update_expenses", { ids: [large], set: { tax: "140" } });
     await waits("update_expenses", { ids: [large], set: { tax: "151" } });
@@ -270,7 +270,7 @@ testBooks("approval rules can't be evaded by", {}, {
       occurrence: { due_on: power.next_due, action: "set_amount", amount: "300" },
     });
     await waits("update_bill", { bill_id: power.id, set: { autopay: true } });
-    // The same in another currency without a known amount.
+    // Another currency without a known amount counts the same way.
     await owner.ok("mark_bill_paid", { bill_id: power.id, advance: true });
     await waits("update_bill", { bill_id: power.id, set: { autopay: true, currency: "JPY" } });
   }),
@@ -410,7 +410,7 @@ testBooks("approval rules can't be evaded by", {}, {
       assertEquals(answer.outcome, outcome);
     }
     await waits(...log(item("900")));
-    // Loosening the policy writes no pending proposal, and earlier writes count once it is tightened again.
+    // A looser policy writes no pending proposal. Once the policy is strict again, earlier writes count.
     await setRules(database, owner, []);
     assertEquals((await owner.ok("list_expenses")).rows, []);
     await member.ok(...log(item("901")));
@@ -561,7 +561,7 @@ testBooks("approval rules can't be evaded by a file", {}, {
     };
     const first = await commit(2, "150");
     await member.ok("import_expenses", first);
-    // A repeated call is the same import.
+    // A repeated call refers to the same import.
     assertEquals((await member.call("import_expenses", first)).ok, true);
     await waits("import_expenses", await commit(3, "51"));
     await waits(...log(item("51")));

@@ -53,7 +53,7 @@ testBooks("approval", {}, {
     assertEquals((await decide(database, books, id, "approve")).outcome, "already");
     assertEquals((await decide(database, books, id, "refuse")).outcome, "already");
     assertEquals((await amounts(books)).length, 2);
-    // It is the proposer's change, which the proposer may undo by the rules of undoing.
+    // It is the proposer's change, so the proposer may undo it by the usual rules.
     const [change] = await database.query<Json>(
       "select actor_id, proposal_id, client_name from app.change_sets where id = $1",
       [
@@ -320,7 +320,7 @@ testBooks("approval", {}, {
     ]);
     await database.asService("settle_mail", { mail_id: told[0].id, is_sent: true, at: noon(books) });
     assertEquals(await claim(id), []);
-    // Long expired proposals cause no mail.
+    // Proposals that expired long ago cause no mail.
     const old = await proposes(member, ...log(item("6")));
     books.goTo("2026-12-07");
     assertEquals(await claim(old), []);
@@ -353,7 +353,7 @@ testBooks("approval", {}, {
     const states = await Promise.all(ids.map(async (id) => (await readProposal(database, member, id)).state));
     assertEquals(states, ["withdrawn", "pending", "refused"]);
     assertEquals((await decide(database, books, ids[0]!, "approve")).outcome, "already");
-    // Nobody was asked by mail, and people get no mail about their own actions.
+    // Nobody got a request by mail, and people get no mail about their own actions.
     const mails = await database.asService<Json[]>("claim_mails", {
       about: ids[0],
       at_most: 9,

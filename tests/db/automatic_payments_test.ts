@@ -147,7 +147,7 @@ test("a date that waited for its amount takes over the expense of that amount", 
     books.call("update_bill", { bill_id, occurrence: { due_on: "2026-12-05", action: "set_amount", amount } });
   assertEquals((await set(gas, "84")).warnings, []);
   assertEquals(await paymentsOf(database, gas), [paid("2026-12-04", 8400, false)]);
-  // An amount that a person gives is exact, so both count, and the answer reports it.
+  // A person's amount is exact, so both payments count, and the answer reports it.
   const { warnings } = await set(power, "80");
   assertEquals(warnings.map(({ code }: Json) => code), ["already_spent"]);
   assertStringIncludes(warnings[0].message, "84.00 EUR on 2026-12-04, is recorded already as an expense of another");

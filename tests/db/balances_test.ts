@@ -74,7 +74,7 @@ testBooks("balances", { day: "2026-10-06" }, {
     await giro(books, ...SEPTEMBER);
     await giro(books, ...OCTOBER);
     assertEquals(await checked(books), [[["2026-09-30", "3649.75"], ["2026-10-04", "2800.00"]], []]);
-    // Of a day that was not over, the rest comes with the next file.
+    // If a day was not over, the next file contains its remaining lines.
     books.goTo("2026-10-07");
     await giro(books, ["2026-10-04", "Kiosk", "-10.00", "2790.00"], ["2026-10-05", "Taxi", "-90.00", "2700.00"]);
     assertEquals((await checked(books))[1], []);

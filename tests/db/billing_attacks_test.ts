@@ -44,8 +44,8 @@ const stepOf = (subscriptions: string[], types: string[]) =>
   });
 
 const attack = fc.constantFrom(...Object.keys(HOLDERS) as Holder[]).chain((holder) => {
-  // The first subscription that was ever active replaces a manually set plan, so here strangers may do anything except
-  // pay.
+  // The first subscription that was ever active replaces a manually set plan, so in this test strangers may do anything
+  // except pay.
   const isByHand = HOLDERS[holder].plan !== "free";
   return fc.record({
     holder: fc.constant(holder),

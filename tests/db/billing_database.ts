@@ -3,7 +3,7 @@ import { resetBilling } from "../_support/billing.ts";
 import { sharedDatabase } from "../_support/database.ts";
 
 export const database = await sharedDatabase();
-/** In the test file, because it concerns that file's tests. */
+/** Registered in the test file, because the hook applies to that file's tests. */
 export const resetEachTime = () => Deno.test.beforeEach(() => resetBilling(database));
 
 export const day = (n: number) => new Date(Date.UTC(2026, 9, n));

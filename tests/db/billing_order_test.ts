@@ -1,7 +1,7 @@
 /**
- * Events may arrive in any order, repeatedly and concurrently: the final state does not depend on this. A small model
- * of the rules predicts that state. On a real PostgreSQL (`TEST_DATABASE_URL`) more streams are tried, and the events
- * of each are delivered concurrently.
+ * Events may arrive in any order, repeatedly and concurrently, and the final state is the same. A small model of the
+ * rules predicts that state. On a real PostgreSQL (`TEST_DATABASE_URL`) more streams are tried, and the events of each
+ * are delivered concurrently.
  */
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
@@ -73,7 +73,7 @@ interface State extends PlanState {
 }
 const organizationOf = (index: number) => `org_${String(index).padStart(12, "0")}`;
 
-/** Arguments of `apply_payment_event`. The hashes follow the step order, which breaks ties last. */
+/** Arguments of `apply_payment_event`. The hashes ascend in step order, because they break ties last. */
 function argumentsOf(step: Step, { stream, index }: { stream: number; index: number }) {
   const effect = effectOf(step.type);
   return {

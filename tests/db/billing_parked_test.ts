@@ -14,7 +14,7 @@ Deno.test("a far-future event is parked and doesn't outdate others; minutes of s
     { type: "subscription.cancelled", reason: "dated_ahead" },
   ]);
   assertEquals(await count("billing.subscriptions where organization_id is not null"), 0, "it binds nothing");
-  // A day ahead, too: today's payment counts, but not the future one.
+  // Includes an event a day ahead: today's payment counts, but the future one doesn't.
   const tomorrow = { organizationId: ORGANIZATION, at: day(2), receivedAt: day(1) };
   assertEquals(await deliver(database, "subscription.pending", tomorrow), { outcome: "parked", reason: "dated_ahead" });
   const ahead5 = new Date(day(1).getTime() + 300_000);

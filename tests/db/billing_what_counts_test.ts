@@ -69,7 +69,7 @@ Deno.test("a manually set plan counts until the first subscription that was ever
     past_due_since: null,
     trial_ends_at: null,
   });
-  // Set again afterwards it counts again, unless the organization has ever paid.
+  // If set again afterwards, it counts again, unless the organization ever paid.
   await database.query("update identity.organizations set plan = 'team', plan_status = 'active'");
   await deliver(database, "subscription.expired", {
     organizationId: ORGANIZATION,
@@ -125,7 +125,7 @@ Deno.test("the end of an old subscription leaves a paying organization paid", as
       trial_ends_at: null,
     });
   }
-  // The other way round: the remaining one is past due, but better than nothing.
+  // In the opposite case, the remaining one is past due, but better than none.
   await deliver(database, "subscription.pending", { ...current, at: day(4) });
   assertEquals((await planOf(database)).plan_status, "past_due");
   await deliver(database, "subscription.cancelled", { ...current, at: day(5) });

@@ -59,7 +59,7 @@ export class BooksModel {
     this.#page = after;
   }
 
-  /** Whether no line of a change was changed since: only then undo must work. */
+  /** Whether no line of a change has changed since; only then must undo work. */
   canUndo(changeId: string): boolean {
     const { before, after, isUndone } = this.#changes.get(changeId)!;
     if (isUndone) return false;

@@ -70,7 +70,7 @@ Deno.test("without a value in the vault a schedule fails with an error that name
 
 Deno.test("cron.job_run_details gets only the code of a pg_net error, since its message quotes secrets", async () => {
   await fillVault({ project_url: "https://project.example", cron_secret: SECRET });
-  // The error without a URL, as a missing value caused it earlier.
+  // The error without a URL, as a missing value once caused it.
   const raw = await database.query(
     "select net.http_get(null, headers := jsonb_build_object('Authorization', $1::text))",
     [SECRET],

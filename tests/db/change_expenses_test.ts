@@ -283,7 +283,7 @@ testBooks("delete_records", { day: TODAY, timezone: "Asia/Kolkata", baseCurrency
       { name: "Back", amount: "600", is_refund: true },
       { name: "Foreign", amount: "1", currency: "THB" },
     );
-    // Refunds don't offset deletions.
+    // Refunds don't reduce the amount of a deletion.
     await books.fails("confirmation_required", "delete_records", { ids: [most, back] });
     assertMatch((await books.fails("confirmation_required", "delete_records", { ids: [foreign] })).message, /in THB/);
     await books.ok("delete_records", { ids: [foreign], confirm: { count: 1, total: "0.00" } });

@@ -37,7 +37,7 @@ async function unreadFields(session: Session, tool: string): Promise<string[]> {
   for (const [field, { values, with: more = {}, before }] of Object.entries(cases[tool]!)) {
     const comes = (value: unknown) => resultOf(session, tool, { args: withField(more, field, value), before });
     const first = await comes(values[0]);
-    // Otherwise everything would differ and the test would prove nothing.
+    // Otherwise all results would differ, and the test would prove nothing.
     assertEquals(await comes(values[0]), first, `${tool}: the same call twice must compare equal, ${field}`);
     if (await comes(values[1]) === first) unread.push(field);
   }
@@ -72,7 +72,7 @@ Deno.test("an unread field is found: two equal calls give the same result", asyn
     "select pg_get_functiondef('app.parse_expense_item'::regproc) as source",
   );
   assertStringIncludes(source, "item ->> 'note'");
-  // As if the code that writes the note were missing.
+  // As if the code that writes the note didn't exist.
   await database.exec(source.replace("item ->> 'note'", "null"));
   try {
     await asPerson(async (session) => assertEquals(await unreadFields(session, "log_expenses"), ["items[].note"]));

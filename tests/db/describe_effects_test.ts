@@ -143,8 +143,8 @@ testBooks("the effects of a change", {}, {
       [books.userId],
     );
     // Excludes documents, which are added outside of changes, and columns that effects don't list: names, days that
-    // name a date, merged records, places of rows, answers about duplicates, and the price until a coming one, which
-    // the amount shows.
+    // identify a date, merged records, positions of rows, answers about duplicates, and earlier_minor, which the amount
+    // covers.
     assertEquals(
       [...new Set(silent.map(({ column }) => column.split(".")[1]!))].toSorted(),
       [

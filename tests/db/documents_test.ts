@@ -145,10 +145,10 @@ testBooks("a document", {}, {
     assertEquals(await doubtful(ana, "A", one!, two!), asked);
     assertEquals(await doubtful(ana, "B", one!, two!), undefined);
     assertEquals(await doubtful(ana, "C", two!), undefined);
-    // A question remains if one account is new or the list may be incomplete.
+    // A question remains if one account is new or the list is incomplete.
     assertEquals(await doubtful(ana, "D", one!, other!), asked);
     assertEquals(await doubtful(ana, "E", one!, two!, one!, two!), asked);
-    // Accounts of another payee or organization are unknown here.
+    // Accounts of another payee or organization count as unknown here.
     assertEquals((await add(ana, { payee: "Plumber", gross: "1.00", ...several([one!, two!]) })).doubts.length, 1);
     const stranger = await openBooks(database);
     await stranger.ok("add_bill", power());
@@ -170,7 +170,7 @@ testBooks("a document", {}, {
     assertEquals([await listed(ben), await listed(viewer)], [[mine.id], []]);
     await ben.fails("not_found", "attach_document", { document_id: wage.id, to: "none" });
     await ben.fails("not_found", "list_documents", { document_id: wage.id, content: true });
-    // Nobody learns that another person has the same file.
+    // The answers don't reveal that another person has the same file.
     const own = await add(ben, POWER, "wage");
     assert(own.id !== wage.id);
     assertEquals([own.state, own.candidates], ["new", undefined]);

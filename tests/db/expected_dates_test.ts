@@ -79,7 +79,7 @@ test("a partly paid date keeps its currency when the bill changes currency", asy
     "50.00",
     [{ currency: "JPY", amount: "9000", count: 1 }],
   ]);
-  // It has the same currency wherever it is shown.
+  // Every tool shows it in the same currency.
   const shown = await showBill(books, id);
   assertEquals([shown.amount, shown.remaining, shown.due_currency, shown.currency], ["80.00", "50.00", "EUR", "JPY"]);
   books.goTo("2026-12-28");
@@ -153,7 +153,7 @@ test("chart, summary and list mark the same unknown amounts as estimates", async
       "46.44",
     ]],
   );
-  // A stated amount is not an estimate.
+  // A stated amount counts as exact.
   const gas = list.data.bills[1].id;
   await books.ok("update_bill", {
     bill_id: gas,
@@ -226,7 +226,7 @@ test("open dates match a walk through the calendar, before and after a roll", as
       }),
       ...(ends_after && { ends_after }),
     });
-    // The schedule starts on the first of the month days, whatever months it skips later.
+    // The schedule starts on the first of the month days, even if it skips later months.
     const anchored = { ...rule, anchor_on: endlessDates({ ...rule, every: 1 }).next().value! };
     const today = daysAfter(TODAY, later);
     const dues = dueDates(anchored, daysAfter(today, 210)).filter((due) => rule.frequency === "once" || due >= TODAY);
@@ -260,7 +260,7 @@ test("open dates match a walk through the calendar, before and after a roll", as
   }
 });
 
-/** Due dates through a day, plus eight more. */
+/** Due dates until a day, plus eight more. */
 function dueDates(schedule: Schedule, through: string): string[] {
   const dates: string[] = [];
   for (const date of endlessDates(schedule)) {

@@ -39,7 +39,7 @@ const readPage = (database: TestDatabase, part: string, asked: Asked, after: unk
     at: asked.at ?? AT,
   });
 
-/** All rows of a part, and how many pages they came in. */
+/** All rows of a part, and the number of pages. */
 async function readAll(database: TestDatabase, part: Part, asked: Asked): Promise<{ rows: Json[]; pages: number }> {
   const rows: Json[] = [];
   let [after, pages] = [null as unknown, 0];
@@ -248,7 +248,7 @@ Deno.test("an export leaves out rows that row-level security hides", async () =>
   });
   await books.ok("add_bill", { name: "Hush bonus", amount: "900", first_due: "2026-11-25", category: "Payroll" });
   await database.query("update app.categories set is_private = true where name = 'Payroll'");
-  // Restrictive: applies in addition to other policies.
+  // A restrictive policy, which applies in addition to the others.
   const hidden = "select c.id from app.categories as c";
   await database.exec(`
     create policy "Private categories are hidden" on app.categories as restrictive
@@ -387,7 +387,7 @@ async function toolSumsOf(books: Books, filter: Json = {}): Promise<Record<strin
 Deno.test("exported payments add up to summarize_spending, by month and category", async () => {
   await using database = await openDatabase();
   for (const day of DAYS) {
-    // Without a rate for the franc, unvalued payments are in neither sum.
+    // Without a rate for the franc, neither sum contains the unvalued payments.
     await addRate(database, "USD", day, "1.0873");
     await addRate(database, "JPY", day, "163.37");
     await settleDay(database, day);

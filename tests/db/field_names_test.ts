@@ -8,7 +8,7 @@ import { sharedDatabase } from "../_support/database.ts";
 const database = await sharedDatabase();
 const open = () => openBooks(database, { day: "2026-10-06" });
 
-/** Columns that no update changes. */
+/** Columns that updates never change. */
 const FIXED = [
   ...["id", "organization_id", "created_at", "recorded_seq"],
   // Columns of a document.

@@ -1,11 +1,11 @@
--- Rules for all our objects. A violation follows each rule: hygiene_test.ts plants it and expects the rule to report
+-- Rules for all our objects. After each rule stands a violation, which hygiene_test.ts plants to see the rule report
 -- it.
 
 select no_plan();
 
 create schema rules;
 
--- Ours are the schemas that migrations made, and public; not the platform's.
+-- Our schemas are those that migrations created, and public.
 create view rules.schemas as
   select oid, nspname as name from pg_namespace where nspname in ('public', 'identity', 'oauth', 'billing', 'app', 'jobs');
 
@@ -37,7 +37,7 @@ select is_empty($$ select name from rules.policies where 'true' in (qual, with_c
   'no policy has an unconditional rule');
 -- planted: create policy "Planted without a condition" on app.fx_rates for select to authenticated using (true)
 
--- PostgreSQL applies USING to new rows where a policy has no WITH CHECK.
+-- Without a WITH CHECK, PostgreSQL applies USING to new rows.
 select is_empty($$ select name from rules.policies where qual = with_check $$,
   'no policy repeats its USING condition as WITH CHECK');
 -- planted: create policy "Planted twice" on app.fx_rates for update to authenticated using ((select auth.uid()) is not null) with check ((select auth.uid()) is not null)
@@ -49,7 +49,7 @@ select is_empty($$
   'policies look up the person once per statement, not once per row');
 -- planted: create policy "Planted row by row" on app.fx_rates for select to authenticated using (auth.uid() is not null)
 
--- A longer name than 62 letters is cut off.
+-- A name of more than 62 letters is cut off.
 select is_empty($$ select name from rules.policies where policyname !~ '^[A-Z][a-z-]+( [[:alnum:]'',-]+){2,}$' or length(policyname) = 63 $$,
   'policies are named as sentences');
 -- planted: create policy fx_select on app.fx_rates for select to authenticated using ((select auth.uid()) is not null)
@@ -60,7 +60,7 @@ select is_empty($$ select signature from rules.functions where not is_resolved a
   'every function has a pinned search_path, or names resolved at creation');
 -- planted: create function public.planted() returns int language sql security definer as 'select 1'
 
--- The setting also holds for the checks of foreign keys, which would be planned again for each row.
+-- The setting also affects foreign key checks, which would then be planned again for each row.
 select is_empty($$
     select signature from rules.functions
     where proconfig @> array['plan_cache_mode=force_custom_plan'] and source ~* '\minsert into\M' $$,
@@ -128,7 +128,7 @@ select is_empty($$
     from rules.relations as r, lateral aclexplode(r.relacl) as a
     where a.grantee in ('anon'::regrole, 'authenticated'::regrole, 'service_role'::regrole)
       and (a.privilege_type not in ('SELECT', 'INSERT', 'UPDATE', 'DELETE') or r.relkind = 'S' or a.is_grantable)
-      -- Whoever writes a row numbers it.
+      -- A role that inserts a row needs its next number.
       and not (r.name = 'app.id_number' and a.privilege_type = 'USAGE') $$,
   'the API roles have only the intended rights');
 -- planted: grant truncate on app.fx_rates to authenticated

@@ -1,4 +1,4 @@
-/** Importing, from a file's text to the books: previews write nothing, a commit writes once and is one change. */
+/** Importing, from a file's text to the books: previews write nothing, and a commit writes once, as one change. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { presentError } from "../../functions/mcp/present/error.ts";
 import { importExpenses } from "../../functions/mcp/tools/import_expenses/contract.ts";
@@ -59,7 +59,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
         ["5.00", "EUR", undefined, "5.00"],
       ],
     );
-    // An earlier spoken expense is the same one.
+    // An earlier spoken expense is recognized.
     assertEquals((await preview(books, csv)).duplicates.length, 4);
   },
   "a price in the base currency keeps its value on an account in another currency": async (books) => {
@@ -80,7 +80,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
   "a refund and an expense of the same amount are not duplicates": async (books) => {
     const header = "Date,Name,Amount\n";
     const rows = { expense: "2026-10-01,Lunch,10.00\n", refund: "2026-10-01,Lunch,-10.00\n" };
-    // A file with one row would leave its sign ambiguous.
+    // The sign would be ambiguous in a file with one row.
     const others = "2026-10-02,Taxi,20\n2026-10-03,Tea,3\n";
     for (const [kept, read, day] of [["expense", "refund", "10-01"], ["refund", "expense", "09-20"]] as const) {
       const row = (which: "expense" | "refund") => rows[which].replace("2026-10-01", `2026-${day}`);
@@ -190,7 +190,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     const again = await commit(books, shown);
     assertEquals([again.ok, again.data, again.change_id, again.replayed], [true, first.data, first.change_id, true]);
     assertEquals(await count(books), 3);
-    // After an undo the file is needed again, because it was not kept.
+    // After an undo, the file has to be sent again, because it was not kept.
     await books.ok("undo_change");
     assertEquals((await commit(books, shown)).error.code, "not_found");
     assertEquals((await commit(books, await preview(books, THREE))).data.created, 3);
@@ -343,7 +343,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
   },
 
   "imports 2,000 rows and undoes them": async (books) => {
-    // A tenth of them in memory, which takes as long.
+    // A tenth of the rows in memory, which takes as long.
     const rows = Deno.env.get("TEST_DATABASE_URL") ? 2000 : 200;
     const done = async (work: Promise<Json>): Promise<Json> => {
       const result = await work;

@@ -254,7 +254,7 @@ testBooks("imports", { day: "2026-10-06" }, {
       assertEquals((await say(books, preview.commit_with)).ok, true, account);
       const second = await ask(file("06"), account);
       assertEquals([second.ids, second.preview.rows_ok], [[], preview.rows_ok], account);
-      // Without an account, the same header line may be another bank's with the opposite meaning.
+      // Without an account, the same header line may belong to another bank with the opposite meaning.
       assertEquals((await ask(file("06"))).ids, first.ids, account);
     }
   },

@@ -59,7 +59,7 @@ Deno.test("a forwarded invitation link shows only the invited address", async ()
   assertEquals(await accept(home.stranger), "for_another");
   assertEquals(await accept(home.stranger, { token: "guessed" }), "unknown");
   assertEquals((await roles(home))[home.stranger], undefined);
-  // However the identity provider spells the address.
+  // Regardless of how the identity provider spells the address.
   assertEquals(await accept(home.stranger, { email: "GUEST@example.com" }), "accepted");
 });
 

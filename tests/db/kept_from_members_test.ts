@@ -1,4 +1,4 @@
-/** Hidden records stay hidden in mails, changes, totals and pages, where checks are easily forgotten. */
+/** Hidden records stay hidden in mails, changes, totals and pages. */
 import { assert, assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { type Books, type Json } from "../_support/books.ts";
@@ -36,7 +36,7 @@ testBooks("the balance of a bank account", {}, {
     const args = importOfFile(csv, { account: "Giro", mapping: { negative_is_expense: true } });
     const { preview } = await ana.ok("import_expenses", args);
     await ana.ok("import_expenses", preview.commit_with);
-    // His own line shows him the account, but not the total of the other lines.
+    // His own line shows him the account, but not the total that includes other lines.
     const own = importOfFile("Date,Name,Amount\n2026-11-17,Tea,-2.00\n", {
       ...{ account: "Giro", mapping: { negative_is_expense: true } },
     });
@@ -196,7 +196,7 @@ testBooks("an account with private lines only", {}, {
       ...{ from_on: null, to_on: null, at: AT },
     });
     assertEquals(accounts.page.rows.map(({ name }: Json) => name), ["Main"]);
-    // Importing the same file adds no duplicate, and the member then sees the line.
+    // A second import of the same file adds no duplicate, and the member then sees the line.
     await add(ben, "PayrollAccount", "Date,Name,Amount\n2026-11-18,Wages,-4200.00\n2026-11-19,Tea,-2.00\n");
     assertEquals((await ana.ok("list_expenses", { query: "Wages" })).rows.length, 1);
     assertEquals((await ben.ok("reconcile", { account: "PayrollAccount" })).linked_count, 1);

@@ -45,7 +45,7 @@ Deno.test(
     books.goTo("2026-11-26");
     assertEquals(await stateOf(rent.id), "due");
     await books.ok("mark_bill_paid", { bill_id: rent.id });
-    // Paid in advance: no date is due this month, so December's payment makes December paid.
+    // Paid in advance, so no date is due this month. December's payment makes December paid.
     assertEquals(await stateOf(rent.id), "upcoming");
     books.goTo("2026-12-02");
     assertEquals([await stateOf(rent.id), await stateOf(power.id)], ["paid", "overdue"]);
@@ -112,7 +112,7 @@ Deno.test(
     await add(books, "Saturday", { first_due: "2026-11-28", amount: "50", frequency: "weekly" });
     const result = await books.call("list_bills", { due_within_days: 7 });
     assertEquals(result.data.bills.map(({ name }: Json) => name), ["Late", "Daily", "Friday"]);
-    // A total of a month for these bills alone could be mistaken for a total of all.
+    // A monthly total for these bills alone could be mistaken for a total of all.
     assertEquals(result.data.totals, { due: { amount: "44.00", currency: "EUR", until: "2026-11-27" } });
     assertEquals(Object.keys((await books.ok("list_bills", { state: "overdue" })).totals), ["due"]);
     assertEquals(result.data.bills.map(({ due_in_window }: Json) => due_in_window), [

@@ -118,7 +118,7 @@ Deno.test(
         "This was recorded for 2026-12-01, due on the day of the payment. Rent is still unpaid for 2026-11-01: " +
         "if the payment was for that date, undo this and call again with its due_on.",
     }]);
-    // A repetition pays nothing; next month's payment is the next date.
+    // A repeated call pays nothing; next month's payment is for the next date.
     await books.fails("already_paid", "mark_bill_paid", { bill_name: "Rent" });
     books.goTo("2027-01-02");
     const late = await books.call("mark_bill_paid", { bill_name: "Rent", paid_on: "2027-01-01" });
@@ -171,7 +171,7 @@ Deno.test(
     ]);
     const error = await books.fails("overpayment", "mark_bill_paid", { bill_id: rent.id, amount: "700.01" });
     assertEquals(error.details, { due_on: "2026-11-01", remaining: "700.00", currency: "EUR" });
-    // The total charge, in a form that can be sent unchanged.
+    // The total charge, in a form that the caller can send unchanged.
     const [, occurrence, set, from] = /occurrence (\{.*?\}).*set (\{.*?\}) and apply_from "(.*?)"/.exec(error.hint)!;
     assertEquals(JSON.parse(occurrence!), { due_on: "2026-11-01", action: "set_amount", amount: "1200.01" });
     assertEquals([JSON.parse(set!), from], [{ amount: "1200.01" }, "2026-11-01"]);
@@ -343,7 +343,7 @@ Deno.test(
     await books.ok("mark_bill_paid", { bill_id: rent.id, due_on: "2026-12-01", paid_on: "2026-06-04" });
     assertEquals((await paymentsOf(database, rent.id)).length, 2);
     await books.ok("mark_bill_paid", { ...far, due_on: "2026-11-01", confirm_days: 2496 });
-    // A date that has been open for long needs confirmation, because it is rarely the intended one.
+    // A date that has been open for a long time needs confirmation, because people rarely mean it.
     books.goTo("2027-07-20");
     await books.fails("date_out_of_range", "mark_bill_paid", { bill_id: rent.id });
   }),
@@ -709,7 +709,7 @@ Deno.test(
       due_on: "2026-11-01",
       status: "paid",
     }]);
-    // The correction in the other direction is possible, too: the paid euros, in euros.
+    // The opposite correction is also possible: the paid euros, in euros.
     await books.ok("undo_change");
     await books.ok("undo_change", { change_id: reopened.change_id });
     const paid = () =>
@@ -735,7 +735,7 @@ Deno.test(
   }),
 );
 
-// PGlite has one connection: concurrent calls need a server.
+// PGlite has one connection, so concurrent calls need a server.
 Deno.test({
   name: "concurrent calls of mark_bill_paid pay once, pay ahead once and correct once",
   ignore: !Deno.env.get("TEST_DATABASE_URL"),

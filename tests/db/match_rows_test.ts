@@ -1,4 +1,4 @@
-/** Matching statement rows with expenses: each rule, and that nothing is matched twice. */
+/** Matching statement rows with expenses: each rule, and no double matches. */
 import { assertEquals } from "@std/assert";
 import { importExpenses } from "../../functions/mcp/tools/import_expenses/contract.ts";
 import { testBooks } from "../_support/book_steps.ts";
@@ -141,7 +141,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
       ["2026-10-04", "LIDL 2", "-7.00"],
     ]);
     assertEquals(states, ["linked", "new"]);
-    // Only the other page, during the matching of the first.
+    // Changes only the other page, while the first is being matched.
     await database.asRole(
       "authenticated",
       { sub: books.userId, organization_id: books.organizationId },
@@ -241,7 +241,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
       return [bank_only.map(({ amount }: Json) => amount), totals.difference];
     };
     assertEquals(await proof(), [["79.02"], { EUR: "79.02" }]);
-    // The same file again, with the month still closed, adds nothing.
+    // While the month is still closed, the same file adds nothing.
     const closed = await match(books, database, rows);
     assertEquals((await closed.commit()).data.created, 0);
     assertEquals(await proof(), [["79.02"], { EUR: "79.02" }]);
@@ -272,7 +272,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     const gas = { line: 3, name: "Vattenfall", date: "2026-10-05", was: "80.00", amount: "83.17", currency: "EUR" };
     const corrects = preview.corrects.map(({ id: _, ...one }: Json) => one);
     assertEquals([preview.pays, corrects], [[rent], [gas]]);
-    // The commit confirms all effects on the books, not only new rows.
+    // The commit requires confirmation of all effects on the books, not only of new rows.
     assertEquals([preview.rows_ok, preview.commit_with.expected_totals], [0, { EUR: "953.17" }]);
     assertEquals([preview.duplicates.map(({ line }: Json) => line), preview.duplicates_count], [[3], 1]);
     assertEquals(preview.rows.map((row: Json) => [row.line, row.as, row.of]), [

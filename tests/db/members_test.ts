@@ -1,4 +1,4 @@
-/** Members: roles, removal and its effects, leaving, and handing an organization over. */
+/** Members: roles, removal and its effects, leaving, and handing over an organization. */
 import { assert, assertEquals } from "@std/assert";
 import { proposes, setRules } from "../_support/approvals.ts";
 import { addMember, type Json, openBooks } from "../_support/books.ts";
@@ -46,7 +46,7 @@ Deno.test("change_member_role() lets the owner change every role and managers th
     "changed",
     "changed",
   ]);
-  // Only the owner decides about another manager.
+  // Only the owner can change another manager.
   assertEquals(await change(manager, viewer, "viewer"), "not_allowed");
   assertEquals((await roles(home))[viewer], "manager");
 });

@@ -1,4 +1,4 @@
-/** Plans are off until the service sells them: everybody has every feature, and no request can switch them. */
+/** Plans are off until the service sells them: everybody has every feature, and no request can turn plans on. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { ARE_PLANS_UNDECIDED, SELL_PLANS, switchPlans } from "../../local/plans/switch_plans.ts";
 import { addOrganization, deliver, ORGANIZATION, PLANS } from "../_support/billing.ts";
@@ -98,7 +98,7 @@ Deno.test("onboarding again or twice at once starts no second trial", async () =
   assertEquals((await onboard(day(2))).outcome, "already");
   assertEquals(await trials(), [{ trial: true }]);
 
-  // Without the organization and the country, as if both were removed, the trial stays used.
+  // The trial stays used even after the organization and the country are deleted.
   await database.query("delete from identity.organizations");
   await database.query("update identity.profiles set country = null");
   assertEquals((await onboard(day(3))).outcome, "created");

@@ -46,7 +46,7 @@ testBooks("the other half of a transfer", { day: "2026-10-20" }, {
     await commit(ben, shown);
     assertKept(JSON.stringify(shown) + await told(ben, ["Mine"]), ["Hidden bank", "Top up", "4411"]);
     await ben.fails("not_found", "reconcile", { account: "Hidden" });
-    // She sees everything and removes his payment; its counterpart on her account stays hidden from him.
+    // She sees everything, so her import removes his payment. The other half on her account stays hidden from him.
     const found = await preview(ana, "Second bank", ["2026-10-05", "Top up by *99", "70.00"], BUS);
     assertEquals(found.questions.map(({ id }: Json) => id), ["row_2"]);
     const same = await ana.ok("import_expenses", { import_id: found.import_id, answers: { row_2: "same" } });

@@ -9,7 +9,7 @@ Deno.test("jobs.purge_expired() deletes expired rows and nothing else", async ()
   await using database = await openDatabase();
   const books = await openBooks(database, { day: "2026-11-20" });
   const { organizationId: organization, userId: user } = books;
-  // One row of each kind just past its time, and one just before.
+  // One row of each kind just past its retention period, and one just before its end.
   await database.exec(`
     insert into app.idempotency_keys select '${organization}', '${user}', 'log_expenses', 'key-' || n || '-abcd', '\\x00', '{}', at
       from (values (1, ${ago("1 second")}), (2, ${ago("-1 second")})) as v (n, at);

@@ -66,7 +66,7 @@ export const STEPS: Record<string, Step> = {
         `2026-11-1${seed % 9},${name},${major(minor, currency)},${currency},${seed % 4 ? "" : `Made ${seed}`}`
       ),
     );
-    // Two signs would be a question.
+    // Two signs would lead to a question.
     const mapping = { negative_is_expense: false };
     const args = importOfFile(csv.join("\n"), { mapping, on_duplicate: "allow" });
     const { preview } = await books.ok("import_expenses", args);
@@ -181,8 +181,8 @@ export const STEPS: Record<string, Step> = {
     if (error?.code === "date_out_of_range") return;
     assertEquals(error, undefined);
     const isClosed = data.occurrence.status === "paid";
-    // The charged amount also settles a date with an estimate, or one without an amount from before the price was
-    // fixed.
+    // The charged amount also settles a date with an estimate, or a date that was created without an amount before the
+    // price was fixed.
     assert(
       isClosed === (minor === open) || isClosed && (bill.amount_mode !== "fixed" || date?.expected_minor === null),
     );

@@ -69,7 +69,7 @@ Deno.test("a snoozed reminder is repeated once, on the chosen day", async () => 
   assertEquals(said(await run(at("2026-11-20"))), ["Rent 5"]);
   assertEquals(said(await run(at("2026-11-20", "08:10"))), []);
   assertEquals(said(await run(at("2026-11-21"))), []);
-  // The same day again does not cause another reminder; another day does, and is caught up after a missed run.
+  // A second run on the same day sends no other reminder. A run on another day does, even after a missed run.
   await snooze("2026-11-25", "2026-11-20");
   assertEquals(said(await run(at("2026-11-22"))), []);
   await snooze("2026-11-25", "2026-11-23");
@@ -162,7 +162,7 @@ Deno.test("later reminders skip paid and snoozed dates, and bills with a new lon
   });
   assertEquals(said(await run(at("2026-11-17"))), []);
   assertEquals(said(await run(at("2026-11-22"))), ["Longer 3"]);
-  // The end of the snooze and the later reminder coincide: one bill of 10.00.
+  // The end of the snooze and the later reminder fall on the same day: one bill of 10.00.
   const last = await run(at("2026-11-24"));
   assertEquals(said(last), ["Snoozed 1"]);
   const [bill] = last[0]!.content.organizations[0]!.bills;

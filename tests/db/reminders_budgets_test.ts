@@ -67,7 +67,7 @@ Deno.test("80 and 100 percent are mailed once each, even if payments change late
   }]);
   assertEquals(await run(at("2026-11-11", "09:00")), []);
   assertEquals(await run(at("2026-11-12")), []);
-  // A payment that is undone and made again.
+  // A payment that is undone and then made again.
   const { change_id } = await log(books, "100");
   await books.ok("undo_change", { change_id });
   assertEquals(await run(at("2026-11-13")), []);
@@ -78,7 +78,7 @@ Deno.test("80 and 100 percent are mailed once each, even if payments change late
   const { change_id: more } = await log(books, "50");
   assertEquals(await run(at("2026-11-16")), []);
   await books.ok("undo_change", { change_id: more });
-  // Another amount of the budget doesn't either.
+  // Another budget amount doesn't cause another notice either.
   await set(books, "510");
   assertEquals(await run(at("2026-11-17")), []);
   await set(books, "400");
@@ -205,7 +205,7 @@ Deno.test("only recipients with mails, a plan with reminders and a budget get no
     await database.query(`update ${back}`);
   }
   assertEquals((await run(at("2026-11-12"))).map(({ recipient_id }) => recipient_id), [books.userId]);
-  // Recipients who chose only their own bills after the digest was created don't either.
+  // Recipients who chose only their own bills after the digest was created get none either.
   const wants = (mails: string) =>
     database.query("update identity.memberships set mails = $2 where user_id = $1", [member.userId, mails]);
   await wants("all");

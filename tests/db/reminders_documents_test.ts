@@ -15,7 +15,7 @@ const add = async (books: Books, more: Record<string, unknown> = {}, to?: string
   if (to) await books.ok("attach_document", { document_id: document.id, to });
 };
 
-/** What each person's digest says about documents, by organization. */
+/** Each person's documents in the digest, by organization. */
 async function said(people: Books[], day: string): Promise<unknown[]> {
   const digests = await run(at(day));
   return people.map(({ userId }) =>
@@ -48,6 +48,6 @@ Deno.test("a digest counts the documents since the last one that its reader sees
     [null],
     [null],
   ]);
-  // Told once.
+  // Mentioned once.
   assertEquals(await said([ana, other], "2026-11-21"), [[null], [null]]);
 });

@@ -33,7 +33,7 @@ Deno.test("an assigned bill reminds its assignee and the owner once each; other 
   assertEquals([assignees(to(anna)), assignees(to(ben))], [[addressOf(ben), null], [null]]);
   assertEquals(await run(at("2026-11-20", "08:10")), []);
   assertEquals(await run(at("2026-11-21")), []);
-  // The owner's log has one row per bill and due date; further recipients are in the other log.
+  // The owner's log has one row per bill and due date; other recipients are in the notice log.
   assertEquals(
     await database.query(
       `select e.name, (select count(*)::int from jobs.reminder_log as l where l.expense_id = e.id) as reminders,
@@ -233,7 +233,7 @@ Deno.test("the service mails no members of other organizations", async () => {
   const stranger = await other.join();
   await choose(stranger, "all");
   const rent = await addBill(anna, "Rent", "2026-11-22");
-  // No tool sets this: the membership in the bill's own organization counts.
+  // No tool can produce this state: the membership must be in the bill's own organization.
   await database.query("update app.expenses set assignee_id = $1 where id = $2", [stranger.userId, rent]);
   const digests = await run(at("2026-11-20"));
   assertEquals(saidTo(digests), { [anna.userId]: "Rent 2" });

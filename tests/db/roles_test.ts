@@ -32,7 +32,7 @@ testBooks("a viewer", {}, {
       [owner.userId],
     ) as [{ email: string }];
     for (const { listed } of TOOLS) {
-      // Without arguments, because the role is checked before the call's subject.
+      // Without arguments, because the role is checked first.
       const args = listed.name === "reconcile" ? { account: "None" } : {};
       const answer = await viewer.facts(listed.name, args);
       if (listed.annotations.readOnlyHint) {
@@ -129,7 +129,7 @@ testBooks("a manager", {}, {
     await manager.ok("update_settings", { category: { action: "create", name: "Payroll" } });
     const made = await manager.ok("update_settings", { category: { action: "make_private", name: "Payroll" } });
     assertEquals([made.category.name, made.category.private], ["Payroll", true]);
-    // Twice has the effect of once.
+    // Repeating a call has no further effect.
     const again = await manager.call("update_settings", { category: { action: "make_private", name: "Payroll" } });
     assertEquals([again.ok, again.change_id], [true, undefined]);
     const { categories } = await manager.ok("get_context");

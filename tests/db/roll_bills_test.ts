@@ -71,7 +71,7 @@ Deno.test("roll_bills() has the same effect on each bill as refresh_bill()", asy
           [single.organizationId, day],
         );
         for (const { id } of stale) await database.query("select app.refresh_bill($1, $2)", [id, day]);
-        // Only the other organization's bill: pages skip bills that are already rolled.
+        // Only the other organization's bill, because pages skip bills that are already rolled.
         const { advanced, failed } = await rollAll(database, `${day}T12:00:00Z`, 3);
         assertEquals(failed, []);
         assertEquals(advanced, stale.length);
@@ -142,7 +142,7 @@ Deno.test("a bill with several dates on one day, after a weekend, is rolled once
   const page = '{"from": ["2026-11-16", ""], "until": null}';
   const stale = "select (s).due_on from jobs.lock_stale_bills($1, $2) as l, unnest(l.stale) as s";
   assertEquals(await database.query(stale, [at, page]), [{ due_on: "2026-11-16" }]);
-  // For any division into pages.
+  // However the dates are divided into pages.
   assertEquals(await rollAll(database, at, 1), { advanced: 1, failed: [], passedOver: 0, pages: 3 });
   const [rolled] = await stateOf(books);
   assertEquals(rolled!.next_due, "2026-11-17");

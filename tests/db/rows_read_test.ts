@@ -1,7 +1,7 @@
 /**
  * How many rows the frequent calls read, in an organization of 2,000 payments and 50 bills. On the embedded PostgreSQL,
- * the counts are the same on any machine. A server's autovacuum gathers statistics at any moment, which changes plans:
- * there `tests/pg/plans.ts` checks the plans themselves. `deno task bench -- --sql` measures the time.
+ * the counts are the same on any machine. A server's autovacuum gathers statistics at any moment, which changes plans,
+ * so on a server `tests/pg/plans.ts` checks the plans themselves. `deno task bench -- --sql` measures the time.
  */
 import { assert, assertEquals } from "@std/assert";
 import { buildLargeOrganization, LARGE, readWithin } from "../../bench/large_organization_reads.ts";
@@ -17,7 +17,7 @@ const LIMITS: [tool: string, args: Record<string, unknown>, rows: number][] = [
   ["list_bills", {}, 1090],
   ["summarize_spending", { period: "last_month" }, 60],
 ];
-/** A session plans its first calls again and again, and reads statistics for it. */
+/** A session plans its first calls again, and reads statistics for it. */
 const WARM = 7;
 const LEAST = 0.8;
 

@@ -17,7 +17,7 @@ const distances = fc.oneof(fc.integer({ min: -40, max: 800 }), fc.integer({ min:
 const monthDays = fc.oneof(fc.constantFrom(-1, 28, 29, 30, 31), fc.integer({ min: 1, max: 31 }));
 
 interface Question extends Schedule {
-  /** A day to ask about. */
+  /** A day for the query. */
   day: string;
 }
 
@@ -54,7 +54,7 @@ const questions = fc.record({
   day: daysAfter(rule.anchor_on, rule.day),
 }));
 
-/** Throws on the first random rule, between 2020 and 2100, on which SQL and the calendar disagree. */
+/** Throws on the first random rule, between 2020 and 2100, for which SQL and the calendar disagree. */
 export async function checkSchedules(database: TestDatabase, rules: number, seed = 20261120): Promise<void> {
   for (let batch = 0; batch * BATCH < rules; batch++) {
     const samples = fc.sample(questions, { numRuns: Math.min(BATCH, rules - batch * BATCH), seed: seed + batch });

@@ -96,7 +96,7 @@ Deno.test("the seed is deterministic, isolates people and leaves nothing behind"
   );
   assert(counts!.expenses! > 500 && counts!.currencies! >= 7 && counts!.refunds! > 2, JSON.stringify(counts));
   const { unconverted, changes, provisional, rates, months_with_two_rents } = counts!;
-  // The demo's invented rates don't serve other books.
+  // The demo's invented rates must not value other books.
   assertEquals([unconverted, changes, provisional, rates, months_with_two_rents], [0, 0, 0, 0, 0]);
   assert(counts!.rents! > 12);
 });

@@ -517,7 +517,6 @@ testBooks("settling up", {}, {
     await settle(ben.userId.slice(0, 20));
     const { details } = await ana.fails("not_found", "settle_up", { from: "a former member", amount: "1.00" });
     assertEquals(details.members.toSorted(), await shown());
-    // Their accounts are deleted.
     await database.query("delete from identity.profiles where user_id = any ($1::uuid[])", [[
       ben.userId,
       carla.userId,
@@ -580,7 +579,7 @@ testBooks("shared records", {}, {
     const names = async (who: Books) => (await who.ok("list_bills")).bills.map(({ name }: Json) => name);
     assertEquals([await names(ben), await names(carla)], [["Flat", "Net"], []]);
     await carla.fails("not_found", "update_bill", { bill_id: id, set: { amount: "1" } });
-    // They may edit it like their own record, but not remove themselves from it.
+    // They may edit it like their own record, but can't remove themselves.
     assertEquals((await ben.ok("update_bill", { bill_id: id, set: { amount: "950" } })).bill.amount, "950.00");
     for (const [bill_id, set] of [[id, { shared: { between: [mail(ana)] } }], [paid, { paid_by: mail(ana) }]]) {
       await ben.fails("forbidden_role", "update_bill", { bill_id, set });

@@ -105,7 +105,7 @@ testBooks("split", {}, {
       [["a"], "open", 7],
     ]);
     assertEquals((await readChange(database, first.change_id)).summary, "Changed Shop: amount, category, split, tax");
-    // Addressed by any part, with a new amount for the whole.
+    // Addressed by any part, with a new total amount.
     const second = await update(books, two[1].id, {
       amount: "90",
       split: [{ amount: "50", category: "Groceries" }, { amount: "30", category: "Gifts" }, { category: "Travel" }],

@@ -1,6 +1,6 @@
 /**
- * Whatever providers and people do, in any order: closed dates stay unchanged, an open date changes only to a stated
- * amount near the usual one, one statement per month counts, and a second run of the job changes nothing.
+ * Whatever providers and people do, in any order: closed dates stay unchanged, an open date gets only a stated amount
+ * near the usual one, one statement per month counts, and a second run of the job changes nothing.
  */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
@@ -151,7 +151,7 @@ function checkChange(
     )
       .map(({ expected }) => expected!).toSorted((a, b) => a - b);
     if (others.length === 0) continue;
-    // All of them: there are fewer than seven.
+    // Contains all of them, because there are fewer than seven.
     const middle = others.length >> 1;
     const usual = others.length % 2 ? others[middle]! : Math.round((others[middle - 1]! + others[middle]!) / 2);
     assert(Math.abs(minor - usual) <= usual * 0.4, `${minor} is far from ${usual}`);

@@ -1,5 +1,5 @@
 /**
- * Every store call names an existing function and its arguments, including all without a default. PostgREST resolves
+ * Every store call names an existing function and its arguments, including all required ones. PostgREST resolves
  * functions by argument names, so a wrong one only causes a 404 at run time.
  */
 import { assertEquals } from "@std/assert";

@@ -1,6 +1,6 @@
 /**
- * Banned and soft-deleted people (real-parts finding 4): from the next statement on, they don't count as members and
- * get no mail, but nothing of theirs ends.
+ * Banned and soft-deleted people count as no members and get no mail from the next statement on. Their grants and
+ * memberships stay.
  */
 import { assertEquals } from "@std/assert";
 import { openBooks } from "../_support/books.ts";

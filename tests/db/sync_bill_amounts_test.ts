@@ -18,7 +18,7 @@ async function connect(
   );
   return bill.id;
 }
-/** Both calls, with the answer of every pending link's provider. */
+/** Both calls, with the answer of each pending link's provider. */
 async function sync(books: Books, answer: Record<string, unknown>, args: Record<string, unknown> = {}): Promise<Json> {
   const { bills, pending } = (await books.facts("sync_bill_amounts", args)).data;
   const results = (pending ?? []).map(({ link_id, lease_token, period }: Json) => ({

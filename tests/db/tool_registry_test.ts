@@ -1,6 +1,6 @@
 /**
  * One registry of tools: name and read-only flag in functions/mcp/tools must match the functions that the database can
- * run by name. The test fails for a tool that only one side has, and for a write that the other side treats as a read.
+ * run by name. The test fails if only one side has a tool, or if one side treats a write as a read.
  */
 import { assertEquals } from "@std/assert";
 import { TOOLS } from "../../functions/mcp/tools/mod.ts";
@@ -21,7 +21,10 @@ const CONTRACTS: Known[] = [
   ...FOLLOW_UPS.map((name) => ({ name, writes: true })),
 ];
 
-/** The tools that app.dispatch_tool can run, with just these two parameters or with further defaults. */
+/**
+ * The tools that app.dispatch_tool can run: functions with just these two parameters, or with further ones that have
+ * defaults.
+ */
 const knownTools = (session: Session) =>
   session.query<Known>(`
     select p.proname as name, app.is_write(p.proname) as writes

@@ -41,7 +41,7 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     assertEquals(await totals(books), { EUR: "7.00" });
     const { bank_only, totals: sums } = await books.ok("reconcile", { account: "Giro" });
     assertEquals([bank_only, sums.bank], [[], { EUR: "3.00" }]);
-    // The same file again writes nothing, and the half is taken.
+    // The same file again writes nothing, because its half is already matched.
     const again = await preview(books, "Giro", ["2026-10-04", "Dublin 8829", "-600.00"], BREAD);
     assertEquals([again.rows_ok, leftOut(again)], [0, [["other_half", 1]]]);
     const other = await preview(books, "Savings", ["2026-10-05", "Dublin 8829", "-600.00"]);
@@ -90,7 +90,7 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     const one = await answered(books, shown, { row_3: "new", row_4: "transfer" });
     assertEquals((await commit(books, one)).data.created, 1);
     assertEquals(await totals(books), { EUR: "44.00" });
-    // A row that names the other account is the half, even if others have the same amount.
+    // A row that names the other account is the half, even if other rows have the same amount.
     await commit(books, await preview(books, "Revolut", ["2026-10-12", "Top up by *4411", "30.00"], BREAD));
     const named = await preview(books, "Giro", ["2026-10-12", "Lidl", "-30.00"], [
       "2026-10-13",
@@ -172,7 +172,7 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     assertEquals([spent.rows_ok, leftOut(spent), asked(spent)], [2, [], []]);
     const came = await preview(member, "Mine", ["2026-10-05", "Top up by *99", "20.00"], BREAD);
     assertEquals([came.rows_ok, asked(came)], [1, []]);
-    // They see only their own two.
+    // They see only their own two lines.
     await commit(member, await preview(member, "Mine", ["2026-10-05", "Top up by *99", "50.00"], BREAD));
     assertEquals(leftOut(await preview(member, "Giro", ["2026-10-05", "Dublin", "-50.00"])), [["other_half", 1]]);
   },

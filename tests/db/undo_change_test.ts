@@ -19,7 +19,7 @@ const dump = async (database: TestDatabase, books: Books): Promise<Json> => {
       books.organizationId,
     ],
   );
-  // An open due date follows from the schedule, with or without a row; those of a deleted bill do not count.
+  // An open due date follows from the schedule, with or without a row. The dates of a deleted bill do not count.
   const ids = new Set(rows.map(({ row }) => row.id));
   return rows.filter(({ name, row }) =>
     name !== "expense_occurrences" || (row.status !== "open" && ids.has(row.expense_id))
@@ -330,7 +330,7 @@ testBooks("undo_change", { day: TODAY }, {
       earlier: { change_id: dinner.change_id, summary: "Logged Dinner, 40.00 EUR" },
     }]);
     assertStringIncludes(error.hint, `"Logged Dinner, 40.00 EUR": to undo that one too, give change_id`);
-    // After a redo, a late repetition does not undo it either.
+    // After a redo, a late repetition of the undo has no effect either.
     await books.ok("undo_change", { change_id: first.change_id });
     assertEquals((await books.call("undo_change", args)).replayed, true);
     await books.fails("already_undone", "undo_change");

@@ -164,7 +164,7 @@ testBooks("update_bill of a status", { day: TODAY }, {
       amount: "1300.00",
       from: "2027-03-05",
     }]);
-    // Once it has begun, the earlier one is gone.
+    // After it has begun, the earlier price is gone.
     await books.ok("update_bill", { bill_id: id, set: { status: "paused" } });
     books.goTo("2027-03-10");
     const later = (await change(books, id, { set: { status: "active" } })).data.bill;

@@ -1,4 +1,4 @@
-/** Questions whose filter matches nothing: the answer must not look like a fact, and lists near matches. */
+/** Questions whose filter matches nothing: the answer lists near matches and must not look like a fact. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";

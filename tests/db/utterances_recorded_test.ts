@@ -335,7 +335,7 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     const [said] = (await log(member, { ...SHE_PAID, category: "Food" })).data.results;
     assertEquals([said.status, said.bill], ["created", undefined]);
     assertEquals((await log(books, { ...SHE_PAID, date: "2026-11-27" })).data.results[0].status, "likely_bill");
-    // A public expense doesn't vanish into a private bill, nor a private one into a public bill.
+    // A public expense is never merged into a private bill, or a private one into a public bill.
     await refresh(database, id, "2026-11-29");
     books.goTo("2026-11-29");
     assertEquals([await total(member), await total(books)], ["84.00", "168.00"]);

@@ -38,7 +38,7 @@ async function payHosting(books: Books, more: Json = {}) {
   return { bill, paid: await books.call("mark_bill_paid", { bill_id: bill.id, ...more }) };
 }
 
-/** Rates are shared, so each step has its own. */
+/** Rates are shared, so each test has its own currency. */
 const withoutRates = (steps: Record<string, Step>): Record<string, Step> =>
   Object.fromEntries(
     Object.entries(steps).map(([name, step]) => [name, async (books, database) => {
@@ -98,21 +98,21 @@ testBooks(
       for (const tool of ["list_expenses", "summarize_spending", "show_spending_chart"]) {
         assert(codes(await books.call(tool, MONTH)).includes("rate_snapshot"), tool);
       }
-      // By the rates of another currency, which were never stored.
+      // By another currency's rates, which were never stored.
       const other = await books.call("summarize_spending", { ...MONTH, in_currency: "USD" });
       assertEquals([other.data.total.amount, codes(other).includes("rate_snapshot")], ["110.00", false]);
       const context = await books.call("get_context", { include: [] });
       assertEquals([context.data.fx_as_of, codes(context)], ["2026-09-29", ["rate_snapshot"]]);
 
-      // Not even on its own day is a snapshot's rate final.
+      // A snapshot's rate is provisional even on its own day.
       const dated = { name: "Domain", amount: "11", currency: "USD", date: "2026-09-29" };
       assert(codes(await books.call("log_expenses", { items: [dated] })).includes("rate_snapshot"));
 
       // A snapshot does not affect the checks of sources.
       assertEquals(await database.asService("read_rates_of_day", { day: "2026-11-20" }), {});
 
-      // Ten days without a network don't settle a day with it, and a day that a source has no rate for keeps it
-      // provisional.
+      // After ten days without a network, a day with a snapshot's rate is still not settled. If a source has no rate
+      // for the day, the value stays provisional.
       for (let day = 21; day < 32; day++) {
         const at = new Date(Date.UTC(2026, 10, day)).toISOString();
         const asked = { day: "2026-11-20", is_answered: false, at };
@@ -179,7 +179,7 @@ testBooks(
       assertEquals(await everywhere(books), "100.00");
       await books.ok("update_expenses", { ids: [id], set: { charged: {} } });
       assertEquals(await everywhere(books), "90.00");
-      // A charge belongs to its original amount; an amount in the base currency has none.
+      // A charge belongs to its original amount. An amount in the base currency has no charge.
       await books.ok("update_expenses", { ids: [id], set: { charged: { amount: "97.50" } } });
       await books.ok("update_expenses", { ids: [id], set: { currency: "EUR" } });
       assertEquals((await books.ok("list_expenses", MONTH)).rows[0].charged, undefined);

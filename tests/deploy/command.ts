@@ -1,6 +1,6 @@
 /**
  * `deno task suite deploy`: the deploy command with the real CLI, against a fake management API and a real PostgreSQL.
- * It fails once at each step and continues, and a second run changes nothing.
+ * Each step fails once and is continued, and a second run changes nothing.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
@@ -138,7 +138,7 @@ Deno.test("a dry run on a new project shows every step, writes nothing and gener
 /** A run takes several seconds, so the short form tries some of the failures. */
 const some = <Item>(items: Item[]) => IS_SHORT ? items.filter((_, index) => index % 3 === 1) : items;
 
-/** The failure, and the number of steps completed by then. */
+/** The failing request, and the number of steps completed by then. */
 const FAILURES: [kind: string, done: number][] = [
   ["GET ", 0],
   ["GET /secrets", 1],
@@ -153,7 +153,7 @@ const FAILURES: [kind: string, done: number][] = [
   ["PUT /functions", 6],
 ];
 
-/** Writes whose answer is lost, after the changes that make them necessary. */
+/** Requests whose answer is lost, after the changes that cause them. */
 const LOST: [kind: string, prepare: () => unknown, done: number][] = [
   ["POST /secrets", () => api.settings.secrets.delete("MAIL_FROM"), 1],
   ["DELETE /secrets", () => api.settings.secrets.set("SUPPORT_URL", SUPPORT_URL), 1],
@@ -181,7 +181,7 @@ Deno.test("a failed migration is rolled back, and the same command continues", a
 Deno.test("each step fails once: later steps don't run, the same command continues, keys are generated once", async () => {
   let keys: Record<string, string> | undefined;
   for (const [kind, done] of some(FAILURES)) {
-    // Secrets exist already; only differing ones are sent again.
+    // Secrets already exist; only those that differ are sent again.
     if (kind === "POST /secrets") api.settings.secrets.delete("MAIL_FROM");
     // A deployment removes settings that the file doesn't name.
     if (kind === "DELETE /secrets") api.settings.secrets.set("SUPPORT_URL", SUPPORT_URL);
@@ -334,7 +334,7 @@ Deno.test("the CLI reads supabase/config.toml as it is without a warning, and mi
   const output = printed.replaceAll(/^npm (warn|notice) .*$/gm, "");
   const bad = /warning|deprecated|unrecognized|unknown|env\(/i;
   assert(!bad.test(output), output);
-  // One of the CLI's warnings: version 4 drops the key.
+  // One of the CLI's warnings, about a key that version 4 drops.
   const path = join(root, "supabase/config.toml");
   const text = await Deno.readTextFile(path);
   await Deno.writeTextFile(path, text.replace("[auth.email]\n", "[auth.email]\nenable_signup = true\n"));

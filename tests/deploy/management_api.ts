@@ -1,7 +1,7 @@
 /**
  * The part of the platform's management API that a deployment uses: it stores settings and secrets, runs SQL on the
- * given database, stores uploads in a folder unchanged, and makes the real one's checks before bundling. No account, no
- * network.
+ * given database, stores uploads unchanged in a folder, and checks them like the real one before bundling. No account,
+ * no network.
  */
 import { dirname, join } from "node:path";
 import { postgresDatabase } from "../../local/database/postgres.ts";
@@ -44,7 +44,7 @@ export interface ManagementApi {
   bump(slug: string): void;
   /** Makes the next request of this kind fail: `POST /secrets`. */
   failNext(kind: string, failure?: { status: number; message: string }): void;
-  /** Performs the next request of this kind and loses the answer. */
+  /** Performs the next request of this kind, but loses the answer. */
   loseNext(kind: string): void;
   /** Leaves the next request of this kind without an answer until `release`; resolves when it has arrived. */
   holdNext(kind: string): { came: Promise<void>; release(): void };
@@ -53,7 +53,7 @@ export interface ManagementApi {
 
 /**
  * @param folder an empty one, for the profile and the uploads
- * @param databaseUrl where SQL runs, as the owner of the schemas; without it there is no database
+ * @param databaseUrl the database for SQL, as the owner of the schemas; without it, there is none
  */
 export async function startManagementApi(folder: string, databaseUrl?: string): Promise<ManagementApi> {
   const uploads = new Map<string, Upload>();

@@ -11,7 +11,7 @@ export interface ProjectSettings {
   secrets: Map<string, string>;
   /** The platform's answer about the secrets: digests. */
   listSecrets(): { name: string; value: string; updated_at: string }[];
-  /** The answer of `GET /v2/projects/{ref}/config`: digests of secret settings, without unset ones. */
+  /** The answer of `GET /v2/projects/{ref}/config`: digests of secret settings; unset settings are omitted. */
   describe(): unknown;
 }
 

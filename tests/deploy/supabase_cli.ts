@@ -1,4 +1,4 @@
-/** The real Supabase CLI from npm, with its own home folder: it neither reads nor leaves anything in the user's. */
+/** The real Supabase CLI from npm, with its own home folder, so that it doesn't touch the user's. */
 import { CLI_VERSION } from "../../local/deploy/cli.ts";
 
 export interface Outcome {
@@ -9,8 +9,8 @@ export interface Outcome {
 }
 
 /**
- * The program that `npx -y supabase@…` runs. npx itself adds a second to every command; the README's deployment uses
- * it.
+ * The program that `npx -y supabase@…` runs. Started without npx, which adds a second to every command; the README's
+ * deployment uses npx.
  */
 export const CLI_PROGRAM = await install();
 

@@ -1,8 +1,8 @@
-/** Problems in an upload that the hosted bundler would find only after the CLI has reported success. */
+/** Problems in an upload that the hosted bundler would detect only after the CLI has reported success. */
 import { join } from "node:path";
 import type { Upload } from "./management_api.ts";
 
-/** The API rejects uploads above a size that is larger than this (5 MB, 2026). */
+/** The API's limit for an upload is larger than this (5 MB, 2026). */
 const MAX_BYTES = 1_700_000;
 
 const SECRET_OR_TEST =

@@ -37,7 +37,7 @@ Deno.test("how much VAT was there in the third quarter?", async () => {
   const { owner, bookkeeper } = await company();
   await ok(owner, "log_expenses", {
     items: [
-      // As people write it.
+      // In the form that people type.
       { name: "Desk", amount: "119,00 EUR", tax_percent: "19", date: "2026-07-14" },
       { name: "Train", amount: 53.5, tax: "3,50", date: "2026-08-03" },
       { name: "Desk lamp", amount: "11.90", tax_percent: 19, is_refund: true, date: "2026-09-30" },
@@ -46,7 +46,7 @@ Deno.test("how much VAT was there in the third quarter?", async () => {
     ],
   });
   const { data, total_count } = await ok(bookkeeper, "list_expenses", { ...Q3, limit: 1 });
-  // 19.00 + 3.50 - 1.90, of three in four: the postage has no recorded tax.
+  // 19.00 + 3.50 - 1.90, from three of four payments, because the postage has no recorded tax.
   assertEquals([data.tax_by_currency, total_count], [{ EUR: { amount: "20.60", count: 3, without_tax: 1 } }, 4]);
 
   const net = { items: [{ name: "Chair", amount: "100", tax: "19.00", tax_percent: 19, date: "2026-09-02" }] };
@@ -104,7 +104,7 @@ Deno.test("splits a payment: 60 for groceries, the rest a present", async () => 
   const logged = await ok(owner, "log_expenses", call);
   // The answer was lost, so the call is repeated.
   assertEquals((await ok(owner, "log_expenses", call)).data, logged.data);
-  // So is the whole, by a person who doesn't know about the split.
+  // So is the request for the whole, by a person who doesn't know about the split.
   assertEquals((await ok(bookkeeper, "log_expenses", { items: [receipt] })).data.results[0].status, "duplicate");
 
   const rows = async () => (await ok(owner, "list_expenses", { order: "asc" })).data.rows as Json[];

@@ -9,7 +9,7 @@ const plain = (text: string) => text.replaceAll("\u00a0", " ");
 
 Deno.test("a budget is set, reported, charted, and mailed once each at 80 and 100 percent", async () => {
   const stack = await startStack({ args: ["--no-demo"] });
-  // The second month from now, in which all days are in the future.
+  // The second month from now, so that all its days are in the future.
   const now = new Date();
   const dayOf = (day: number) =>
     new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 2, day)).toISOString().slice(0, 10);
@@ -59,7 +59,7 @@ Deno.test("a budget is set, reported, charted, and mailed once each at 80 and 10
     }
     assertStringIncludes(first!.text, "“What is left of the budget for ‘Marketing’?”");
 
-    // A mistake that was undone and corrected was already reported.
+    // A mistake that was later undone and corrected was already reported.
     await ok("undo_change", { change_id });
     assertEquals(await mailOf(4), null);
     await spend("120");

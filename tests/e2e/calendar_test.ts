@@ -8,7 +8,7 @@ import { connectFor, newPerson } from "./person.ts";
 const DAY_MS = 86_400_000;
 const dayFromNow = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
 
-/** Presses a button of the person's account page; returns the next page. */
+/** Clicks a button on the person's account page; returns the next page. */
 async function press(browser: FormBrowser, action: string) {
   const account = await browser.open("/account");
   return await browser.submit(account, findForm(account, ({ fields }) => fields.action === action));
@@ -20,7 +20,7 @@ async function getAddress(browser: FormBrowser): Promise<string> {
   return address!;
 }
 
-/** Like an app: without a cookie. */
+/** Like an app, without a cookie. */
 async function subscribe(address: string): Promise<{ status: number; said: string[] }> {
   const response = await fetch(address);
   const text = await response.text();

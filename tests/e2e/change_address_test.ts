@@ -14,7 +14,7 @@ Deno.test("the links in both mails change an address, and signing out elsewhere 
     });
     assertStringIncludes(sent.html, "Check both inboxes");
 
-    // Nobody is signed in where the links are opened.
+    // The browsers that open the links have no session.
     const visitor = new FormBrowser(stack.site_url);
     const press = async (address: string) => {
       const page = await visitor.open(await newestLink(stack, address));
@@ -28,7 +28,7 @@ Deno.test("the links in both mails change an address, and signing out elsewhere 
     assertEquals((await visitor.open("/account")).url.pathname, "/login");
     assertStringIncludes((await browser.open("/account")).html, "ann.new@example.com");
 
-    // The new address signs in to the same account, and ends the session of the old browser from there.
+    // The new address signs in to the same account, and that session ends the old browser's.
     const { browser: fresh, page } = await signIn(stack, "ann.new@example.com");
     assertEquals(page.url.pathname, "/account");
     const signedOut = await fresh.submit(

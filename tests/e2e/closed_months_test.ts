@@ -76,7 +76,7 @@ Deno.test("no tool writes into a closed month", async () => {
     assertMatch(hint, /closed_through "2\d{3}-\d{2}"/);
   }
   assertEquals(await books(), before);
-  // A direct write to the tables is refused, too.
+  // A direct write to the tables is refused too.
   for (const sql of ["delete from app.payments", "update app.payments set note = 'x'"]) {
     const refused = await database.query(`${sql} where expense_id = $1`, [paper]).catch(({ message }) => message);
     assertEquals(refused, "month_closed");
@@ -121,7 +121,7 @@ Deno.test("relabel_closed allows only notes, tags and categories to change in cl
     ["update_expenses", { ids: [id], set: { category: "Food", date: "2026-10-01" } }],
     ["update_expenses", { ids: [id], set: { name: "Paper 2" } }],
     ["update_expenses", { ids: [id], set: { tax: "1" } }],
-    // Members' totals of the month would be lower.
+    // Members' totals of the month would be too low.
     ["update_expenses", { ids: [id], set: { category: "Secret" } }],
     ["delete_records", { ids: [id] }],
     ["log_expenses", { items: [{ name: "Stamps", amount: "3", date: "2026-09-30" }] }],
@@ -233,7 +233,7 @@ Deno.test("automatic payments are recorded before a month closes; later ones wai
     (await ok(owner, "list_bills", { bill_id: of })).data.payments.map(({ paid_on }: Json) => paid_on);
   assertEquals(await paid(id), ["2026-09-30"]);
 
-  // Made automatic only now, for a date in the closed month: the job continues, and the date stays open.
+  // The bill becomes automatic only now, with a date in the closed month. The job continues, and the date stays open.
   await database.query("update app.expenses set autopay = true where id = $1", [spotify]);
   const { failed } = await rollAll(database, "2026-10-01T09:00:00Z");
   assertEquals(failed, []);

@@ -60,7 +60,7 @@ export async function joinMember(
   { email, organizationId, clock }: { email: string; organizationId: string; clock?: () => Date },
 ): Promise<Member> {
   const { userId, organizationId: own } = await newMember(database, { email, organization: "Another" });
-  // Uses a trial, whose end causes a mail.
+  // Uses a trial, because its end causes a mail.
   await database.query("update identity.organizations set plan = 'team' where id = $1", [own]);
   await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')", [
     organizationId,

@@ -13,15 +13,15 @@ import { findForm, type FormBrowser, type Page } from "../../local/form_browser.
 import { signIn, startStack, type TestStack } from "../_support/stack.ts";
 import { connectFor, personOf } from "./person.ts";
 
-/** Its last four characters are shown on purpose, so the search is for the rest. */
+/** Its last four characters appear on purpose, so search for the rest. */
 const CANARY = "c4n4ry0f7h3d33pm1n35hums0n";
 const CREDENTIAL = `dop_v1_${CANARY}wxyz`;
-/** Well-formed but never accepted. */
+/** Well-formed, but no provider accepts it. */
 const REFUSED = `dop_v1_${CANARY}0000`;
 
 type Mood = "accepts" | "refuses" | "fails" | "answers a page" | "redirects" | "asks to wait";
 
-/** DigitalOcean, if it echoed all its input. */
+/** DigitalOcean, echoing all its input. */
 function startLoudProvider() {
   const loud = { mood: "accepts" as Mood, heard: [] as string[] };
   const months = Array.from({ length: 4 }, (_, back) => {

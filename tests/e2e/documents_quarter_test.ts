@@ -1,6 +1,6 @@
 /**
- * Runs a quarter of forty documents for fifteen bills and twenty-five purchases, and three statements. Every amount
- * agrees with the ledger, nothing is recorded twice, and the service asks at most three questions.
+ * Runs a quarter with forty documents for fifteen bills and twenty-five purchases, and three statements. Every amount
+ * agrees with the ledger, no document is recorded twice, and the service asks at most three questions.
  */
 import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
@@ -167,7 +167,7 @@ Deno.test("a quarter's documents, bills, purchases and statements agree to the c
   const total = eur(rows.reduce((sum, { cents }) => sum + cents, 0));
   assertEquals(agreed.totals, { bank: { EUR: total }, books: { EUR: total }, difference: { EUR: "0.00" } });
 
-  // Each bank line has one payment of its amount, and forty documents are stored.
+  // Each bank line has one payment of its amount, and all forty documents are stored.
   const page = { from: START, to: "2026-09-30", limit: 100 };
   const { data: { rows: paid }, total_count } = await books.call("list_expenses", page);
   assertEquals(total_count, rows.length);
@@ -183,7 +183,7 @@ Deno.test("a quarter's documents, bills, purchases and statements agree to the c
   );
   assertEquals(agreed.without_document_count, rows.length - 40);
   assertEquals((await books.ok("list_documents", { is_filed: false })).count, 0);
-  // A purchase that paid a date leaves no open date.
+  // A purchase that paid a due date leaves it closed.
   const { bills } = await books.ok("list_bills", { status: "all", limit: 50 });
   const open = bills.flatMap(({ overdue }: Json) => overdue.map(({ due_on }: Json) => due_on));
   assertEquals(open.filter((day: string) => day < "2026-10-01"), []);

@@ -1,7 +1,4 @@
-/**
- * A file with more expenses than an answer can contain: the browser opens its link, and the rows never pass through a
- * model.
- */
+/** A file with more expenses than an answer can contain. The browser opens its link, and the rows bypass the model. */
 import { assert, assertEquals } from "@std/assert";
 import { signIn, startStack } from "../_support/stack.ts";
 import { connectFor, newPerson } from "./person.ts";

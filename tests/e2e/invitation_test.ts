@@ -1,6 +1,6 @@
 /**
- * The life of a membership: invited by mail, signed up, accepted, connected, working, removed, refused at the next
- * call, and without the pending mail.
+ * A membership from beginning to end: a person is invited by mail, signs up, accepts, connects an app and works. After
+ * the removal, the next call is refused and the pending mail isn't sent.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { sharedDatabase } from "../_support/database.ts";
@@ -71,7 +71,7 @@ Deno.test("an invited member works, is removed, and loses all access", async () 
   assertEquals((await browser.get(path)).status, 404);
   assertEquals((await browser.get(link)).status, 403, "the old link brings nobody back");
 
-  // The owner's mail goes out; theirs doesn't.
+  // The owner's mail goes out, but theirs doesn't.
   now = new Date(START.getTime() + 3600_000);
   await createJob({ database: asDatabase(database), fetch: withRates(mail.fetch), now: clock }).run();
   assertEquals(mail.delivered.map(({ to }) => to), [ANNA]);

@@ -1,6 +1,6 @@
 /**
  * A member of one organization, with a valid token, calls every tool with ids, names, cursors and keys of another
- * organization: no call returns or changes its data.
+ * organization: no call returns or changes that organization's data.
  */
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
@@ -80,7 +80,7 @@ Deno.test("an organization is out of reach for members of another one", async ()
     if (envelope.error?.code === "internal") throw new Error(`${tool} ${sent} failed`);
   };
 
-  // Beside the victim's ids: an own and a nonexistent one of each kind.
+  // In addition to the victim's ids, the attacker's own id and a nonexistent one of each kind.
   const arsenal = {
     ...victimData,
     ids: [
@@ -100,8 +100,8 @@ Deno.test("an organization is out of reach for members of another one", async ()
       { numRuns: RUNS },
     );
   }
-  // The victim's own calls, verbatim: a key works only for its owner. Last, because the attacker knows the secret from
-  // here on.
+  // The victim's own calls, verbatim, because a key must work only for its owner. Last, because the attacker knows the
+  // secret from here on.
   for (const [tool, args] of VICTIM_CALLS) await attack(tool, args, []);
   assertEquals(await dump(database, victim.organizationId), before);
 });
@@ -111,7 +111,7 @@ interface VictimData {
   cursors: string[];
 }
 
-/** All data about the victim that could be sent: ids from its rows, cursors from its answers. */
+/** All data of the victim that the attacker could send: ids from its rows, cursors from its answers. */
 async function collect(victim: Member, rows: string[]): Promise<VictimData> {
   const cursors = await Promise.all(["list_expenses", "list_bills"].map(async (tool) => {
     const { envelope } = await victim.call(tool, { limit: 1 });

@@ -54,7 +54,7 @@ async function household() {
   };
 }
 
-/** A mail without the links at its end. */
+/** A mail without the links at the bottom. */
 const read = ({ text }: SentMail) => text.split("\nReminder settings:")[0]!.replaceAll(/https:\/\/\S+/g, "<link>");
 
 Deno.test("assigning the rent to Ben reminds him and shows Anna the assignee", async () => {

@@ -40,7 +40,7 @@ async function importCsv(member: Member): Promise<Json> {
 
 Deno.test("a spoken expense and a bank row merge into one, and the bank's file is still recognized", async () => {
   const member = await household();
-  // Reported only after the file was imported.
+  // Reported only after the import.
   await importCsv(member);
   const voice = await log(member, { name: "Lidl", amount: "23.45", date: "2026-10-03", tags: ["home"] });
   const bank = (await rows(member, { query: "LIDL SAGT" }))[0].id;
@@ -105,7 +105,7 @@ Deno.test("an external id is still recognized after its record was merged once o
   assertEquals([await relog(), await total(member)], [one, { EUR: "17.30" }]);
   await ok(member, "undo_change", { change_id: second.change_id });
   assertEquals(await relog(), three);
-  // The kept record is deleted permanently; then the expense may be logged again.
+  // After the kept record is purged, the expense may be logged again.
   await ok(member, "delete_records", { ids: [three] });
   assertEquals(await relog(), undefined);
 });
@@ -131,7 +131,7 @@ Deno.test("the card's euros become the charge of the dollar subscription", async
   assertEquals([again.status, again.existing_id], ["duplicate", payment.id]);
   await ok(member, "undo_change", { change_id: merged.change_id });
   assertEquals(await books(member), before);
-  // Merging into another expense, too.
+  // The same with a merge into another expense.
   const dollars = await log(member, { name: "ChatGPT", amount: "20", currency: "USD", date: "2026-10-05" });
   const { data: { updated } } = await ok(member, "update_expenses", { ids: [card], merge_into: dollars });
   assertEquals(updated[0].after, { category: "Software", charged: { amount: "17.94", currency: "EUR" } });
@@ -177,7 +177,7 @@ Deno.test("a merge copies missing tax and reimbursement to the remaining record"
   assertEquals(await fields(bank), ["19.00", 19, "done", "Acme"]);
   await ok(member, "undo_change");
   assertEquals(await fields(bank), [null, null, "done", "Acme"]);
-  // Another amount has another tax.
+  // A different amount has a different tax.
   await ok(member, "update_expenses", { ids: [said], merge_into: other });
   assertEquals(await fields(other), [null, null, "open", null]);
 });

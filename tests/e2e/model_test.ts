@@ -247,7 +247,7 @@ Deno.test("a model that makes common mistakes ends with the right books", async 
     assertEquals(data.status, "created");
   }
 
-  // A call repeated after its answer was lost writes nothing twice.
+  // A repeated call after a lost answer writes nothing twice.
   {
     for (
       const [tool, args] of [
@@ -268,7 +268,7 @@ Deno.test("a model that makes common mistakes ends with the right books", async 
     }
   }
 
-  // An ambiguous name: the error has the candidates, and a repeat pays nothing twice.
+  // An ambiguous name: the error lists the candidates, and a repeated call pays nothing twice.
   {
     const { code, details } = await fails("mark_bill_paid", { bill_name: "rent" });
     assertEquals(code, "ambiguous_name");
@@ -277,7 +277,7 @@ Deno.test("a model that makes common mistakes ends with the right books", async 
     assertEquals((await fails("mark_bill_paid", { bill_id: office.id })).code, "already_paid");
   }
 
-  // A paid bill logged as well, and an import sent and committed twice: once each.
+  // A paid bill that is also logged, and an import that is sent and committed twice, each count once.
   {
     const paid = await ok("log_expenses", { items: [{ name: "Rent office", amount: "900" }] });
     assertEquals(paid.data.results[0].status, "duplicate");
@@ -296,7 +296,7 @@ Deno.test("a model that makes common mistakes ends with the right books", async 
     ]);
   }
 
-  // Invented arguments, and a name for an id: the error lists what exists.
+  // Invented arguments, or a name in place of an id: the error lists existing values.
   {
     assertMatch((await fails("summarize_spending", { month: "2026-10" })).hint, /Known fields: .*period/);
     assertMatch(

@@ -103,7 +103,7 @@ Deno.test("a bill due in five days is not shown as paid under due this week", as
     (await ben.ok("list_bills", args)).data.bills.find(({ name }: Json) => name === "Netflix")?.state;
   for (const args of [{ due_within_days: 7 }, {}, { state: "upcoming" }]) assertEquals(await states(args), "upcoming");
   assertEquals(await states({ state: "paid" }), undefined);
-  // Earlier, when the next date is weeks away, it counts as settled for the month.
+  // Before that, while the next date is weeks away, it counts as settled for the month.
   goTo("2026-11-10");
   assertEquals(await states({}), "paid");
   assertEquals(await states({ due_within_days: 30 }), "upcoming");

@@ -8,7 +8,7 @@ export type Json = any;
 
 export interface Person {
   email: string;
-  /** Presses Allow or Deny on a client's request; returns where the client would be redirected. */
+  /** Clicks Allow or Deny on a client's request; returns the client's redirect. */
   decide(authorizationUrl: string | URL, press?: "approve" | "deny"): Promise<URL>;
 }
 

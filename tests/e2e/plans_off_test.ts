@@ -1,4 +1,4 @@
-/** Plans of a stack: off until the service sells them or `deno task operate plans` turns them on. */
+/** Plans on a stack: off until the service sells them or `deno task operate plans` turns them on. */
 import { assertEquals, assertMatch, assertNotMatch, assertStringIncludes } from "@std/assert";
 import { CHECKOUT_URL, signIn, startStack, type TestStack } from "../_support/stack.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Security, High 2: pre-hijacking an account with a password. An attacker signs up a stranger's address, the stranger
- * later signs in by our link, and the password is still set. It gives no access, with or without the access token hook.
+ * Pre-hijacking an account with a password. An attacker signs up a stranger's address, the stranger later signs in by
+ * our link, and the attacker's password is still set. It gives no access, with or without the access token hook.
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { decode, sign } from "hono/jwt";
@@ -96,7 +96,6 @@ async function withPasswordSession(
   return browser;
 }
 
-// Real-parts findings 4 and 6.
 Deno.test("a banned person regains access after the ban", async () => {
   const stack = await startStack({ args: ["--no-demo"] });
   const email = "mira@example.com";
@@ -129,7 +128,7 @@ Deno.test("a banned person regains access after the ban", async () => {
       assertMatch(page.html, /<h1>This account is suspended<\/h1>/);
     }
 
-    // The sign-in refuses even the right link.
+    // The sign-in refuses even the correct link.
     {
       const { page } = await signIn(stack, email);
       assertEquals(page.status, 403);
@@ -148,7 +147,7 @@ Deno.test("a banned person regains access after the ban", async () => {
     {
       assertEquals((await admin.deleteUser(id, true)).error, null);
       assertEquals(await callTool(), 401);
-      // Anyone with the address may start again, without the old data.
+      // Anybody with the address may start again, without the old data.
       const { page } = await signIn(stack, email);
       assertEquals(page.status, 200);
       const ids = (await admin.listUsers()).data.users.filter((user) => user.email === email).map((user) => user.id);

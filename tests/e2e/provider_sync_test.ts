@@ -113,7 +113,7 @@ Deno.test("an amount is fetched after its month, mailed, paid and included in th
       assertEquals([synced.status, synced.new], ["unchanged", amount]);
     }
 
-    // Once paid it is in the totals.
+    // Once paid, it is in the totals.
     {
       assertEquals(
         (await call("mark_bill_paid", { bill_id: bill.id, due_on: bill.next_due })).data.payment.amount,

@@ -1,6 +1,6 @@
 /**
- * Four people of three roles, one who only reads, and their assistants live a quarter with rules for approval and
- * shared costs in three currencies. An independent ledger predicts the waiting writes, their approvers, whether an
+ * Four people in three roles, one of them read-only, and their assistants live through a quarter with approval rules
+ * and shared costs in three currencies. An independent ledger predicts the waiting writes, their approvers, whether an
  * approved write still matches, and all balances; the product must agree for each person. `QUARTER_SEED` selects
  * another quarter.
  */
@@ -28,7 +28,7 @@ const SEED = Number(Deno.env.get("QUARTER_SEED") ?? 20261001);
 const chance = chanceOf(SEED);
 const MEMBERS_UP_TO = 20_000;
 const MANAGERS_UP_TO = 150_000;
-/** Among the 30 days, so that a waiting proposal has not expired. */
+/** One of the 30 days, so that a waiting proposal has not expired. */
 const UNDOABLE_DAYS = 20;
 const LARGEST = { EUR: 30_000, JPY: 40_000, KWD: 90_000 };
 
@@ -43,7 +43,7 @@ interface Write {
   tool: string;
   args: Record<string, unknown>;
   moved: Moved;
-  /** The books when the write was made: it still matches while they are the same. */
+  /** The books when the write was made; the write still matches while they are unchanged. */
   found: () => string;
   apply(data: Json): void;
   /** Its undo in the ledger; absent for writes that nobody undoes here. */
@@ -59,7 +59,7 @@ interface Waiting {
   approver: "manager" | "owner";
   id: string;
   since: string;
-  /** Nobody ever answers it. */
+  /** Nobody ever answers this proposal. */
   isLeft: boolean;
 }
 
@@ -71,7 +71,7 @@ interface Done {
   leftThen: string;
 }
 
-/** After its answer, the connector tries to send a mail, has no mail service, and leaves the mail to the job. */
+/** The connector has no mail service here, so the job sends the mails that it leaves. */
 const afterAnswers: Promise<unknown>[] = [];
 Object.assign(globalThis, { EdgeRuntime: { waitUntil: (work: Promise<unknown>) => void afterAnswers.push(work) } });
 
@@ -84,7 +84,7 @@ Deno.test(`four people live a quarter with approvals and shared costs (seed ${SE
   const today = () => at.slice(0, 10);
   const pages = createPages(over(database), { rateLimits: "off" });
   const mail = mailService();
-  /** Mails about proposals; only reminders have a Message-ID of ours. */
+  /** Mails about proposals; only reminders have our own Message-ID. */
   const letters: { to: string; subject: string; text: string }[] = [];
   const deliver: typeof fetch = async (input, init) => {
     const [sent] = String(input).startsWith("https://api.resend.com/") ? JSON.parse(String(init?.body)) : [];
@@ -416,7 +416,7 @@ Deno.test(`four people live a quarter with approvals and shared costs (seed ${SE
     waiting.splice(waiting.indexOf(one), 1);
     const decider = approver === "owner" ? anna : chance.pick([anna, bo]);
     const path = `/account/approvals/${id}`;
-    // Every possible approver got a mail, and its link opens the page.
+    // Every possible approver got a mail, whose link opens the page.
     const asked = letters.find(({ to, text }) => to === decider.email && text.includes(path));
     assert(asked, `no mail to ${decider.email} about ${id}, seed ${SEED}`);
     const { data: { proposals } } = await ok(decider, "get_context");
@@ -446,7 +446,7 @@ Deno.test(`four people live a quarter with approvals and shared costs (seed ${SE
       const page = await visit(actor, path);
       const pressed = await page.browser.submit(page.html, 'name="hash"', { decision });
       assertEquals([pressed.status, pressed.headers.get("location")?.split("?")[0]], [303, path]);
-      // A double press has the effect of one.
+      // A double click counts once.
       await page.browser.submit(page.html, 'name="hash"', { decision });
     }
     const [kept] = await database.query<{ state: string; change_id: string; data: Json }>(
@@ -460,7 +460,7 @@ Deno.test(`four people live a quarter with approvals and shared costs (seed ${SE
     noteDone(by, changeId ?? kept!.change_id, write);
   }
 
-  /** Page and tool give each of them the same answer. */
+  /** Page and tool give each person the same answer. */
   async function compare(): Promise<void> {
     const owed = owedNow();
     for (const who of everybody) {

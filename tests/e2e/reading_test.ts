@@ -136,7 +136,7 @@ Deno.test("amounts are filtered in one currency: 1,280 JPY are not 1,000 EUR", a
   assertEquals((await ok(member, "list_expenses", { min_amount: "1", query: "laptop" })).warnings ?? [], []);
   const preview = await ok(member, "delete_records", { filter: { max_amount: "2000" }, dry_run: true });
   assertEquals([preview.data.count, preview.warnings[0].code], [2, "rate_missing"]);
-  // Other people's payments are not counted.
+  // Other people's payments don't count.
   const stranger = await newPerson();
   await ok(stranger, "log_expenses", { items: [{ name: "Tea", amount: "5" }] });
   assertEquals((await ok(stranger, "list_expenses", { min_amount: "1" })).warnings ?? [], []);
@@ -160,7 +160,7 @@ Deno.test("filters can exclude a category and select one member's records", asyn
   assertEquals(await names("me"), ["Lunch"]);
   assertEquals(await names(member.email.toUpperCase()), ["Lunch"]);
   assertEquals(await names(other), ["Rent"], "part of an address is enough where only one has it");
-  // A stranger gets nothing, even with an organization of their own.
+  // A stranger gets nothing, even with their own organization.
   const stranger = await newPerson();
   const { envelope: { error } } = await member.call("list_expenses", { member: stranger.email });
   assertEquals([error.code, error.details.members.includes(member.email)], ["not_found", true]);

@@ -98,7 +98,7 @@ Deno.test("books and statement both total 54.90; the 20-dollar bill matches the 
   await ok(member, "undo_change", { change_id });
   assertEquals(await total(member), { EUR: "44.95", USD: "20.00" });
   const undone = await compare(member, { from: "2026-10-01", to: "2026-10-05" });
-  // The later file's statement still holds.
+  // The later file's statement stays in effect.
   assertEquals([undone.linked_count, undone.balance.opening], [0, "976.55"]);
 });
 
@@ -127,7 +127,7 @@ Deno.test("reconcile names one-sided entries and the difference", async () => {
     "1 record in books_only, 8.00 EUR, is in no statement, and the books do not know which account paid: cash, other " +
     "accounts and other members’ cards are compared with Visa too. Without books_only the difference is 27.25 EUR.",
   ]);
-  // An amount that has changed since differs, too.
+  // An amount that has changed since also differs.
   const [lidl] = (await ok(member, "list_expenses", { query: "Lidl" })).data.rows;
   await ok(member, "update_expenses", { ids: [lidl.id], set: { amount: "20.00" } });
   assertEquals((await compare(member)).totals.difference, { EUR: "22.70" });
@@ -139,7 +139,7 @@ Deno.test("reconcile names one-sided entries and the difference", async () => {
   });
   await ok(member, "import_expenses", preview.commit_with);
   assertEquals([(await compare(member)).books_only, await told()], [[], []]);
-  // Another member's payment is named as such.
+  // Another member's payment is attributed to them.
   const ben = await joinMember(database, {
     email: `card-${households}@example.com`,
     organizationId: member.organizationId,

@@ -6,7 +6,7 @@ import { connectFor, newPerson } from "./person.ts";
 import { mailsTo, moveClock, runByHand } from "./reminder_days.ts";
 
 Deno.test("reminders arrive on a running stack", async () => {
-  // Its own schedule would run at real times of day; here the clock below decides.
+  // Without its own schedule, which would run at real times of day. The clock below triggers the jobs.
   const stack = await startStack({ args: ["--no-demo"] });
   const now = Date.now();
   const day = (offset: number, time: string) =>

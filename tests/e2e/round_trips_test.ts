@@ -1,6 +1,6 @@
 /**
- * Counts database round trips per operation on the wire: the real functions run here against a running stack's
- * database, through a proxy that counts requests.
+ * Counts database round trips per operation on the wire: the real functions run in this process against a running
+ * stack's database, through a proxy that counts requests.
  */
 import { assertEquals } from "@std/assert";
 import { createMcpApp } from "../../functions/mcp/app.ts";
@@ -35,7 +35,7 @@ const ARGUMENTS: Record<string, Record<string, unknown>> = {
   delete_records: { ids: ["exp_000000000000"] },
   reconcile: { account: "Visa" },
 };
-/** Slower work has a function of its own with a longer time limit. */
+/** Slower work has a separate function with a longer time limit. */
 const isLong = (name: string) => name === "undo_change" || name === "decide_proposal";
 
 /** A stack's database behind a proxy that records every path. */
@@ -131,7 +131,7 @@ async function connect(): Promise<void> {
   await exchange({ grant_type: "refresh_token", refresh_token: tokens.refresh_token });
   assertEquals(take(), ["/rest/v1/rpc/rotate_refresh_token"]);
 
-  // Once per hour and grant, "last used" is written by a separate request that nobody waits for.
+  // Once per hour and grant, a separate request that nobody waits for writes "last used".
   await send(ERA_NAMES[0]!, "tools/list", {});
   assertEquals(await takeOnce(2), ["/rest/v1/rpc/authenticate_bearer", "/rest/v1/rpc/record_use"]);
 }
@@ -147,7 +147,7 @@ for (const era of ERA_NAMES) {
       assertEquals(result.structuredContent.error?.code === "internal", false);
     });
   }
-  // No body of a stranger is read this far, so the token is checked first.
+  // A stranger's body is never read this far, so the token is checked first.
   Deno.test(`two requests to the database: tools/call import_expenses with a long file (${era})`, async () => {
     await connected();
     const csv = ["Date,Name,Amount,Note", ...Array(40).fill(`2026-10-01,Lunch,14.50,${"x".repeat(1900)}`)].join("\n");

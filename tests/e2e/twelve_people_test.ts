@@ -1,7 +1,7 @@
 /**
  * Twelve people with four roles and their assistants live a month in one organization: they join by invitation, record,
- * correct, delete and pay; one of them gets access to a private category; own-only access is on for a while; the
- * organization is handed over; one member is removed and one becomes a viewer. Every few days each of them asks for
+ * correct, delete and pay; one of them gets access to a private category, own-only access is on for a while, the
+ * organization is handed over, one member is removed and one becomes a viewer. Every few days each of them asks for
  * every total, which must equal an independent ledger of permitted records. `TWELVE_SEED` selects another month.
  */
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
@@ -110,7 +110,7 @@ Deno.test(`twelve people use one organization for a month, and each sees only pe
 
   let named = 0;
   const used = new Set<number>();
-  /** Amounts are unique, so that nothing looks like a duplicate. */
+  /** Amounts are unique, so that none looks like a duplicate. */
   const newAmount = (): number => {
     const minor = chance.int(101, 99_999);
     if (used.has(minor)) return newAmount();
@@ -154,7 +154,7 @@ Deno.test(`twelve people use one organization for a month, and each sees only pe
 
   async function addBill(who: Person): Promise<void> {
     const category = chance.pick(CATEGORIES.filter((category) => category !== PRIVATE || isInside(who)));
-    // Private bills are assigned only to people who see them, as people would do.
+    // Private bills are assigned only to people who see them, as in real life.
     const assignee = chance.oneIn(2)
       ? chance.pick(writers().filter((one) => category !== PRIVATE || isInside(one)))
       : undefined;

@@ -1,4 +1,4 @@
-/** Arguments with one meaning are executed; ambiguous ones return a question with the call to make. */
+/** Arguments with one meaning are executed; ambiguous ones return a question with a suggested call. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { sharedDatabase } from "../_support/database.ts";
 import { type Json, newMember } from "./connector_harness.ts";
@@ -118,7 +118,7 @@ Deno.test("changing expenses by filter requires their count and total", async ()
   assertEquals([again.data.count, again.change_id], [0, undefined]);
   await ok("undo_change", { change_id });
   assertEquals((await ok("list_expenses", { tags: ["Lisbon"] })).total_count, 12);
-  // Expenses logged since count too, so the earlier confirmation does not cover them.
+  // Expenses logged since then also count, so the earlier confirmation doesn't cover them.
   await ok("log_expenses", { items: [{ name: "Lunch", amount: "11", payee: "Canteen" }] });
   const stale = await fails("update_expenses", { ...call, confirm: preview.data.confirm });
   assertEquals(stale.details.confirm, { count: 13, total: "131.00" });
@@ -135,7 +135,7 @@ Deno.test("an empty filter, one without a match or one beside ids changes nothin
   const ids = (await ok("list_expenses", { kind: "one_off" })).data.rows.map(({ id }: Json) => id);
   assertEquals((await fails("update_expenses", { set, ids, filter: { query: "lunch" } })).code, "invalid_argument");
   assertEquals((await fails("update_expenses", { set, filter: { query: "dinner" } })).code, "not_found");
-  // Payments of bills are not among them, and neither is another organization's lunch.
+  // Neither bill payments nor another organization's lunch are among them.
   const preview = await ok("update_expenses", { set, filter: { payee: "Canteen" }, dry_run: true });
   assertEquals(preview.data.confirm, { count: 2, total: "20.00" });
   assertEquals(
@@ -153,7 +153,7 @@ Deno.test("deleting by filter requires count and total, and affects only this or
   assertEquals([asked.code, asked.details.confirm], ["confirmation_required", { count: 12, total: "120.00" }]);
   const preview = await ok("delete_records", { ...call, dry_run: true });
   assertEquals([preview.data.count, preview.data.deleted.length, preview.data.confirm], [12, 3, asked.details.confirm]);
-  // Expenses logged since count too, so the earlier confirmation does not cover them.
+  // Expenses logged since then also count, so the earlier confirmation doesn't cover them.
   await ok("log_expenses", { items: [{ name: "Lunch", amount: "11", payee: "Canteen" }] });
   const stale = await fails("delete_records", { ...call, confirm: preview.data.confirm });
   assertEquals(stale.details.confirm, { count: 13, total: "131.00" });
@@ -163,7 +163,7 @@ Deno.test("deleting by filter requires count and total, and affects only this or
     "bill_payment",
   ]);
   assertEquals((await other.ok("list_expenses")).total_count, 1);
-  // A repetition finds nothing left to delete.
+  // A repeated call finds nothing more to delete.
   assertEquals((await fails("delete_records", { ...call, confirm: stale.details.confirm })).code, "not_found");
   await ok("undo_change", { change_id });
   assertEquals((await ok("list_expenses", { kind: "one_off" })).total_count, 14);

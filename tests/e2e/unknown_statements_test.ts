@@ -111,7 +111,7 @@ const CASES = [...Deno.readDirSync(FOLDER)].map(({ name }) => name).toSorted().m
 const WAYS = ["csv", "upload"] as const;
 
 for (const [place, { name, at, expected }] of CASES.filter(({ expected }) => !expected.calls).entries()) {
-  // The short form alternates between the two ways; both read a file with the same code.
+  // The short form alternates between the two ways, because both read a file with the same code.
   for (const via of IS_SHORT ? [WAYS[place % 2]!] : WAYS) {
     Deno.test(`${name} is imported correctly, questioned or refused, as ${via}`, async () => {
       const bytes = await Deno.readFile(new URL(expected.file, at));

@@ -48,8 +48,8 @@ Deno.test("a statement uploaded by the assistant's link is in the books after it
     assertEquals([total_count, totals_by_currency], [2, { EUR: "78.70" }]);
     assertStringIncludes((await browser.open(upload.url)).html, "This file is in your books");
 
-    // The export writes spending with a minus, but its balance contradicts that: no row is spending until the question
-    // is answered.
+    // The export writes spending with a minus, but its balance contradicts that, so no row counts as spending until the
+    // question is answered.
     const { data: { upload: next } } = await call("import_expenses");
     const contradictory = [
       "Type,Product,Started Date,Completed Date,Description,Amount,Fee,Currency,State,Balance",

@@ -13,7 +13,7 @@ const LIMITS: Record<Slug, { kb: number; modules: number }> = {
   "cron-provider-sync": { kb: 19, modules: 43 },
   "inbound-mail": { kb: 31, modules: 75 },
 };
-/** Below this fraction of its limit, a bundle has shrunk and its limit should follow. */
+/** Below this fraction of its limit, a bundle has shrunk so much that its limit should follow. */
 const LEAST = 0.9;
 
 for (const slug of SLUGS) {

@@ -26,7 +26,7 @@ Deno.test("test of the test: globals that Deno 2.1.4 lacks are found", async () 
   await Deno.writeTextFile(planted, `export const bytes = Uint8Array.fromBase64("AA==");\n`);
   const checked = await deno.run(folder, ["check", "--quiet", ...FLAGS, planted]);
   assert(!checked.ok && checked.output.includes("fromBase64"), checked.output);
-  // Deno 2.1.4 has types for this one but no value: the module fails when it runs, and in the architecture test.
+  // Deno 2.1.4 has types for it but no value, so the module fails at run time, and in the architecture test.
   await Deno.writeTextFile(planted, "export const today = Temporal.Now.plainDateISO();\n");
   const ran = await deno.run(folder, ["run", "--quiet", ...FLAGS, planted]);
   assert(!ran.ok && ran.output.includes("Temporal is not defined"), ran.output);

@@ -1,6 +1,6 @@
 /**
  * Deno 2.1.4 from npm, the version that the platform's edge runtime is based on. It gets neither deno.json nor the lock
- * file: the platform doesn't either, and this Deno could not read them.
+ * file, like the platform, because this Deno could not read them.
  */
 
 const VERSION = "2.1.4";

@@ -8,7 +8,7 @@ const BOOT = new URL("boot.ts", import.meta.url).pathname;
 
 /**
  * @param folder with only `functions`, `shared` and `import_map.json`
- * @throws {AssertionError} when an answer is not the expected one, with the function's log
+ * @throws {AssertionError} when an answer differs from the expected one, with the function's log
  */
 export async function checkFunction(deno: EdgeDeno, { folder, slug }: { folder: string; slug: Slug }): Promise<void> {
   const questions = await QUESTIONS[slug]?.();

@@ -1,6 +1,6 @@
 /**
- * The job holds one page at a time, so it needs as much memory after 20,000 reminders as after 2,000. Only on a
- * separate PostgreSQL server, such as `deno task suite faults` starts: PGlite would share the measured heap.
+ * The job holds one page at a time, so it needs as much memory after 20,000 reminders as after 2,000. It needs a
+ * separate PostgreSQL server, like that of `deno task suite faults`, because PGlite would share the measured heap.
  */
 import { assert, assertEquals } from "@std/assert";
 

@@ -1,7 +1,7 @@
 /**
  * One process that runs the job over everything due and reports its memory: a line of JSON with heap and resident set
  * in MiB, after a tenth of the reminders and at the end. With `--keep`, it holds every page and mail, like a job that
- * collects everything before it sends.
+ * collects everything before sending.
  */
 import { openDatabase } from "../_support/database.ts";
 import { addDueBills } from "../functions/cron-reminders/due_bills.ts";
@@ -49,7 +49,7 @@ const job = createJob({
   },
   now: () => new Date("2026-11-20T08:00:00Z"),
 });
-// A run ends after a while, and the next one continues.
+// A run ends after a while, and the next run continues.
 for (let left = true; left;) left = (await job.run()).errors.some(({ code }) => code === "left_for_next_run");
 Deno.stdout.writeSync(new TextEncoder().encode(`${JSON.stringify({ early, late: sample(sent) })}\n`));
 await database.close();

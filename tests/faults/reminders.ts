@@ -71,7 +71,7 @@ Deno.test(`${reminders} reminders over SMTP, and processes that die anywhere: no
     const report = await crashUntilDone(database, withServer, () => () => Promise.reject(new TypeError("no network")));
     assertEquals(report.crashes, plan.crashes);
     assert(Object.keys(report.places).length >= 4, "they died in several places");
-    // A process that died after sending cannot have reported it, so such a mail is sent again unchanged.
+    // If a process dies after sending a mail, it has not reported it, so another run sends the same mail again.
     assertEquals([server.bills.size, server.mails.size], [reminders, plan.owners]);
     const sent = [...server.mails.values()].reduce((sum, times) => sum + times, 0);
     assert(sent - server.mails.size <= plan.crashes * CONNECTIONS, "no more duplicates than concurrent sends");

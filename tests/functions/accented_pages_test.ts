@@ -43,10 +43,7 @@ const unescape = (text: string) =>
   text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&#39;", "'")
     .replaceAll("&amp;", "&");
 
-/**
- * Our own text that a person reads or hears on a page, without names (`bdi`), times, code, and Intl's lists of places
- * and currencies.
- */
+/** Our own text on a page, without names (`bdi`), times, code, and Intl's lists of places and currencies. */
 function wordsOf(html: string): string {
   const ours = html
     .replace(/<(style|script|bdi|time|code)\b.*?<\/\1>/gs, " ")

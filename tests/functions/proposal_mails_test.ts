@@ -1,4 +1,4 @@
-/** Mails about proposals: contents per recipient, each sent once, and retried after a failure. */
+/** Mails about proposals: contents by recipient, each mail sent once and retried after a failure. */
 import { assert, assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Proposal } from "../../shared/approvals/proposal.ts";
 import { readConfig } from "../../shared/config.ts";
@@ -465,7 +465,7 @@ onBooks(
     }
     const asked = () => outbox.mails.filter(({ subject }) => subject.includes("wants to")).length;
     assertEquals(asked(), 10);
-    // Meanwhile the page lists it, and withdrawn ones cause no more mails.
+    // Meanwhile the page lists it. Withdrawn proposals cause no more mails.
     const { proposals } = await database.asService<Json>("read_proposals", {
       ...{ user_id: owner.userId, organization_id: owner.organizationId, at: noon(owner) },
     });

@@ -1,7 +1,7 @@
 /**
  * `deno task suite fuzz`: 20,000 requests to all routes and tools of a running stack, most of them nearly valid. Every
- * answer is deliberate and in time, contains no secret and no data of another organization, and changes nothing of
- * theirs. `FUZZ_SEED` repeats a run, `FUZZ_REQUESTS` makes it longer.
+ * answer is deliberate and in time and contains no secret and no data of another organization, whose books stay
+ * unchanged. `FUZZ_SEED` repeats a run, `FUZZ_REQUESTS` makes it longer.
  */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
@@ -18,7 +18,7 @@ const REQUESTS = Number(Deno.env.get("FUZZ_REQUESTS") ?? 20_000);
 const SEED = Number(Deno.env.get("FUZZ_SEED") ?? Date.now() % 2 ** 31);
 const ROUNDS = 20;
 const SHARES = { http: 0.48, tool: 0.44, webhook: 0.04, form: 0.04 };
-/** Concurrent requests, so that a blocking one shows in the others' times. */
+/** Concurrent requests, because a blocking request shows in the times of the others. */
 const AT_ONCE = 4;
 const DEADLINE_MS = 10_000;
 /** The limit for each request, in memory and in a message. */
@@ -53,7 +53,7 @@ Deno.test(`no request breaks in, leaks data or hangs (FUZZ_SEED=${SEED})`, async
     /** Ids from answers, for later calls. */
     const ids = new Set<string>();
     const answers = new Map<string, number>();
-    /** Requests by the id in their answers, which the log uses for failures. */
+    /** Requests by the id in their answers, under which the log lists failures. */
     const sent = new Map<string, string>();
 
     const check = async ({ kind, shown, send }: Sending) => {

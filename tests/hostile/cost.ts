@@ -7,17 +7,17 @@ import { growsWithin, isInTime } from "../_support/machine.ts";
 
 export type Run = (text: string) => unknown;
 
-/** The longest duration of a call or a page of work; proportionally longer on a currently slow machine. */
+/** The limit for a call or a page of work, in proportion to the machine's current speed. */
 export const MAX_MS = 200;
 /**
- * Below it, the garbage collector and a busy machine outweigh the code: texts that are read in linear time took 3 ms at
- * a quarter and 50 ms at the whole. A call that stays below it at its limit may grow at any rate.
+ * Below this time, the garbage collector and a busy machine dominate: linear reading once took 3 ms for a quarter and
+ * 50 ms for the whole. A call that stays below it at its maximum length may grow at any rate.
  */
 export const FLOOR_MS = 100;
 const RUNS = 5;
 /** Repeats, since random slowdowns do not affect every run. */
 const ATTEMPTS = 3;
-/** Allowed apparent growth beyond n log n from a quarter to the whole: 1.6 times; n² would be four times. */
+/** The allowed apparent growth beyond n log n, from a quarter to the whole. Quadratic growth would be four times. */
 const SLACK = 1.6;
 
 type Texts = [quarter: string, half: string, whole: string];
@@ -36,7 +36,7 @@ export async function judge(
 ): Promise<string | undefined> {
   const [quarter, half, whole] = [limit >> 2, limit >> 1, limit].map((length) => flat(shape(length))) as Texts;
   // Most calls finish too fast to measure, and most others are far from any limit, so only suspicious ones are measured
-  // closely.
+  // more than once.
   const first = await once(run, whole);
   if (first < FLOOR_MS) return undefined;
   if (!isInTime(first, 10 * mostMs, "cpu")) return `takes ${first.toFixed()} ms`;
@@ -57,7 +57,7 @@ export async function judge(
   return problem;
 }
 
-/** Or nearly, as n log n. */
+/** Includes n log n. */
 function growsLinearly(quarterMs: number, wholeMs: number, limit: number): boolean {
   const growth = 4 * Math.log(limit) / Math.log(limit / 4);
   return growsWithin(Math.max(quarterMs, FLOOR_MS / 8), wholeMs, growth * SLACK);

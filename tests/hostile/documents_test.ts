@@ -115,7 +115,7 @@ const HOSTILE: Record<string, { bytes: () => Uint8Array; problem?: string }> = {
 
 const HEAD = "From: a@example.com\r\nDate: Mon, 2 Nov 2026 08:00:00 +0100\r\nSubject: x\r\nMIME-Version: 1.0\r\n";
 const part = (i: number) => `Content-Type: multipart/mixed; boundary=b${i}\r\n\r\n--b${i}\r\n`;
-/** Within a mail, nothing opens the same file. */
+/** Inside a mail, the same file opens nothing either. */
 const MAILS: Record<string, () => Uint8Array> = {
   "parts in parts": () => new TextEncoder().encode(HEAD + Array.from({ length: 5_000 }, (_, i) => part(i)).join("")),
   "many parts": () => upload(`${HEAD}${part(1)}`, "Content-Type: application/pdf\r\n\r\nx\r\n--b1\r\n"),

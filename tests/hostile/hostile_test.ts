@@ -1,6 +1,6 @@
 /**
- * No text makes one of our parsers slow: each gets every hostile shape at a quarter, a half and all of its maximum
- * input, measured in CPU time. The first shape is "Critical 1" of the attacks: a CSV of stray quotes that took 70 s.
+ * No text makes one of our parsers slow. Each gets every hostile shape at a quarter, a half and all of its maximum
+ * input, measured in CPU time. The first shape is a CSV of stray quotes that once took 70 s.
  */
 import { assertEquals, assertMatch } from "@std/assert";
 import { parseProject, readProject } from "../architecture/project.ts";
@@ -45,7 +45,7 @@ Deno.test("judge() finds calls that take too long, and accepts linear cost", asy
   assertEquals(await judge(quadratic, LETTERS, { limit: 500 }), undefined);
 });
 
-/** What parses text: patterns, and libraries' parsers. Strings and comments are removed first. */
+/** Code that parses text: patterns, and libraries' parsers. Strings and comments are removed first. */
 const READS =
   /(?<=[(=>:?&|!,]\s*)\/(?![/*])[^\n]+?\/[dgimsuvy]*(?=[.;,)\s])|\bJSON\.parse\(|\bnew RegExp\(|\.normalize\(|\bXMLParser\b/;
 const IGNORED = /"(?:[^"\\\n]|\\.)*"|^\s*(?:\/?\*|\/\/).*$/gm;

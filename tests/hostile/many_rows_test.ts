@@ -1,14 +1,14 @@
 /**
- * The longest statement is read within a request's processor time and half of its memory, and twice as long a statement
- * in twice the time.
+ * The longest statement is read within a request's processor time and half of its memory, and a statement of twice the
+ * length takes twice as long.
  */
 import { assert, assertEquals } from "@std/assert";
 import { growsWithin } from "../_support/machine.ts";
 import { STATEMENTS } from "./statements.ts";
 
-/** A request has 2 s and an equal amount of other work, so half of that remains. */
+/** A request has 2 s, half of which it needs for other work. */
 const MOST_MS = 1800;
-/** The tolerated growth beyond the growth of the rows. */
+/** The allowed growth beyond the growth of the rows. */
 const SLACK = 2;
 /** The heap, including the file; the platform allows 256 MB for everything. */
 const MOST_MB = 150;

@@ -11,7 +11,7 @@ import { print } from "./report.ts";
 import { mountDisk } from "./world/disk.ts";
 
 const RUNS = Number(Deno.env.get("RUNS") ?? 4);
-/** Further runs until enough is written, which takes longer on a slow machine. */
+/** Further runs until enough is written, because slow machines need more. */
 const MOST_RUNS = 4 * RUNS;
 const WRITERS = 3;
 const ITEMS = 3;
@@ -34,7 +34,7 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Writes of a few rows each: acknowledged ones, and ones that were never answered. */
+/** Writes of a few rows each, acknowledged or never answered. */
 class Writes {
   readonly acknowledged = new Set<string>();
   readonly begun = new Set<string>();
@@ -141,7 +141,7 @@ Deno.test("on a full disk writes fail, acknowledged ones stay, and freed space r
     const { call } = await connectFor(personOf(stack, EMAIL), stack.mcp_url);
     for (let n = 0; n < 10; n++) assert(await writes.write(call));
     const ballast = await disk.fill();
-    // Existing pages can be written; sooner or later a new page is needed.
+    // Existing pages can still be written, but sooner or later a new page is needed.
     for (let n = 0; n < 40 && await writes.write(call); n++);
     await ballast.remove();
     await stack.kill();

@@ -1,6 +1,6 @@
 /**
  * Isolation: concurrent writes of one organization are replayed sequentially, by change number, in another
- * organization; answers and books are the same. `HISTORIES` and `OPERATIONS` make it longer.
+ * organization, with equal answers and books. `HISTORIES` and `OPERATIONS` make it longer.
  */
 import { assert, assertEquals } from "@std/assert";
 import { startCluster } from "../_support/cluster.ts";

@@ -38,16 +38,16 @@ export interface LoadOptions {
   seconds?: number;
 }
 
-/** The payment provider has a first event about twice a second, and this many more than it sends. */
+/** The payment provider has about two first events a second, plus this many more than it sends. */
 const CUSTOMERS_PER_SECOND = 3;
 /** The concurrency while the load measures the machine's capacity. */
 const LANES = 16;
 /**
- * The concurrency while nothing is broken: the limit of an instance. A shared machine may lose half its speed at any
- * moment, and a share of its capacity with it; `overload.ts` tests higher loads.
+ * The concurrency while no fault is active: the limit of an instance, because a shared machine may lose half its speed
+ * at any moment. `overload.ts` tests higher loads.
  */
 const MOST_UNDER_WAY = 24;
-/** The time before measurements count: code is compiled, and tables have rows for planning. */
+/** The time before measurements count, in which code is compiled and tables get rows for planning. */
 const WARM_UP_MS = 5_000;
 /** A lost session is back within twenty seconds. */
 const QUIET_MS = 60_000;
@@ -92,7 +92,7 @@ export class Load {
     this.#acts = mix.flatMap(([times, act]) => Array.from({ length: times }, () => act));
   }
 
-  /** Everybody has a token. */
+  /** Waits until everybody has a token. */
   static async open(
     world: World,
     { organizations = 40, each = 5, seed = Date.now() % 2 ** 31, seconds = 300 }: LoadOptions = {},
@@ -115,7 +115,7 @@ export class Load {
     return load;
   }
 
-  /** Measures the machine's capacity beside its other work, and takes a fraction of it as the rate. */
+  /** Measures the machine's capacity beside its other work, and uses a fraction of it as the rate. */
   async measure(seconds: number): Promise<void> {
     this.traffic.exceed();
     const from = performance.now() + WARM_UP_MS;
@@ -158,7 +158,7 @@ export class Load {
     await Promise.all([...others, ...this.#underWay, noted]);
   }
 
-  /** Compares everything; nobody may be writing. @param complete whether to include writes that may still be running */
+  /** Compares everything while nobody writes. @param complete whether to include writes that may still be running */
   async check({ complete = false } = {}): Promise<string[]> {
     const { admin, outside } = this.world;
     await this.#untilQuiet();
@@ -174,13 +174,13 @@ export class Load {
     ];
   }
 
-  /** Work that others would retry until it is done: events, and reminders of dead runs. */
+  /** Work that would be retried until it is done: events, and reminders of dead runs. */
   async finish(): Promise<void> {
     await this.payments.finish();
     await this.scheduler.finish(() => checkMails(this.world.outside, this.scheduler, { complete: true }).length === 0);
   }
 
-  /** After a fault, a write without a waiting client may still arrive, from a cut or restored session. */
+  /** After a fault, a write may still arrive from a cut or restored session, although no client waits for it. */
   async #untilQuiet(): Promise<void> {
     const { admin, standIn } = this.world;
     const isQuiet = async () => {
@@ -225,7 +225,7 @@ export class Load {
     ];
   }
 
-  /** In sequence, this many times. */
+  /** Runs in sequence, this many times. */
   async #every(pauseSeconds: number, act: () => Promise<void>, isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       await act();

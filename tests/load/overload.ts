@@ -16,7 +16,7 @@ const SECONDS = Number(Deno.env.get("OVERLOAD_SECONDS") ?? 6);
 const MEASURE_SECONDS = 4;
 const ACCEPTED_MS = 2_000;
 const RECOVERED_MS = 10_000;
-/** The answered part of the requests of callers within their share. */
+/** The answered share of the requests from callers within their share. */
 const FAIR = 0.9;
 /** A stranger's connections that send nothing, at each endpoint, and the rate of other requests meanwhile. */
 const IDLE_CONNECTIONS = 200;
@@ -33,7 +33,7 @@ const ENDPOINTS: [slug: Slug, path: string, headers: Record<string, string>][] =
   ["mcp", "/api/mcp", { ...JSON_BODY, authorization: `Bearer exp_at_${"x".repeat(43)}` }],
   ["payment-webhook", "/api/payment/webhook", JSON_BODY],
 ];
-/** A request that anybody may send to a function, and its answer. */
+/** A request that anybody can send to a function, and its answer. */
 const OPEN: Record<string, [method: string, path: string, status: number]> = {
   "auth-callback": ["GET", "/login", 200],
   "oauth": ["GET", "/.well-known/oauth-authorization-server", 200],
@@ -172,7 +172,7 @@ Deno.test(
         assert(latencies.quantile(0.99) < ACCEPTED_MS, `p99 of what was accepted is ${latencies.quantile(0.99)} ms`);
       }
 
-      // It answers everybody within ten seconds afterwards.
+      // The service answers everybody within ten seconds afterwards.
       {
         const startedAt = performance.now();
         for (let inARow = 0; inARow < 20;) {
@@ -242,7 +242,7 @@ Deno.test(
         })],
       ];
       for (const [name, ask] of attacks) {
-        // An attack can't take the others' share.
+        // An attack can't take other callers' share.
         {
           const tallies = await press(world, [{ name, perSecond: holds * (TIMES - MODEST), ask }, modest], SECONDS);
           tell(name, tallies);

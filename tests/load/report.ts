@@ -1,4 +1,4 @@
-/** The output of a run: volume, latency, memory growth, events and errors. */
+/** The report of a run: volume, latency, memory growth, events and errors. */
 import { latencyTable } from "./measure/latency.ts";
 import { memoryTable } from "./measure/memory.ts";
 import type { SoakResult } from "./soak.ts";

@@ -1,4 +1,4 @@
-/** One run: the world is opened, measured, loaded, checked, and searched for leaked secrets. */
+/** One run: opens the world, measures it, puts it under load, checks it, and searches for leaked secrets. */
 import { checkSummerTime } from "./checks/summer_time.ts";
 import { FAULTS } from "./faults/mod.ts";
 import { type Fault, pause, untilWell } from "./faults/fault.ts";
@@ -14,16 +14,16 @@ export interface SoakOptions {
   seed: number;
   faults?: boolean;
   plant?: string | undefined;
-  /** Whether one process is everything (docs/self-hosting.md). */
+  /** Whether one process serves everything (docs/self-hosting.md). */
   isOneServer?: boolean;
   organizations?: number;
-  /** A pattern for the names of the faults; all without one. */
+  /** A pattern for the names of the faults; all if absent. */
   only?: string | undefined;
-  /** The number of faults; all without one. */
+  /** The number of faults; all if absent. */
   some?: number;
-  /** Actions per second; measured first without one. */
+  /** Actions per second; measured first if absent. */
   rate?: number;
-  /** Progress for a waiting person. */
+  /** Progress for a person who waits. */
   say?: (line: string) => void;
 }
 
@@ -41,9 +41,9 @@ export interface SoakResult {
   stalls: readonly string[];
 }
 
-/** A fault comes after a part of its time, so that the load is running and can recover. */
+/** A fault starts after a part of its time, so that the load is running first and can recover afterwards. */
 const BEFORE = 0.2;
-/** If no request may fail, functions start on the processors that also answer; a platform has others for it. */
+/** If no request may fail, functions start on the same processors that answer; a platform has others. */
 const UNNOTICED_SHARE = 0.5;
 
 async function breakFor(
@@ -90,7 +90,7 @@ const told = ({ name }: Fault, problems: number, ms: number) =>
 /** The fraction of a run for measuring the machine's capacity. */
 const MEASURE_SHARE = 0.1;
 const MEASURE_SECONDS = { least: 8, most: 20 };
-/** Books grow, and the machine's capacity changes with them. */
+/** Books grow, which changes the machine's capacity. */
 const MEASURE_EVERY_MS = 600_000;
 /** The shortest part of a run with an uninterrupted load. */
 const PART_SECONDS = 5;
@@ -120,8 +120,8 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
     const parts = Math.max(4, Math.min(mostParts(seconds), Math.floor(seconds / PART_SECONDS)));
     const problems: string[] = [];
     const toCome = faults ? chooseFaults(options) : [];
-    // First a calm part, which shows the growth of memory; then one fault after the other, each followed by a calm
-    // time.
+    // First a part without faults, which shows the growth of memory, then one fault after the other, each followed by a
+    // quiet time.
     const calmParts = Math.max(1, parts - toCome.length);
     let calm: ReturnType<Memory["slopes"]> = [];
     for (let part = 0; part < calmParts || toCome.length > 0; part++) {

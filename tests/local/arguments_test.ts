@@ -131,7 +131,7 @@ async function fromPostgrest({ database }: Opened, { type, value }: { type: stri
 
 Deno.test("4. lite as shipped reads JSON differently", async () => {
   const lite = await open(false);
-  // PGlite gets the one wrong, postgres.js the other.
+  // One driver gets it wrong on PGlite, the other on postgres.js.
   const values = ["5", { a: 1 }];
   const readBy = (read: typeof fromLite) => Promise.all(values.map((value) => read(lite, { type: "jsonb", value })));
   assertNotEquals(await readBy(fromLite), await readBy(fromPostgrest));

@@ -114,7 +114,7 @@ Deno.test("@supabase/lite as it is shipped: 5. loses the code of a plain excepti
   assertEquals([status, body.code], [500, "SUP"]);
 });
 Deno.test("@supabase/lite as it is shipped: 1. answers concurrent requests with each other's role and rows", async () => {
-  // Errors that the race throws elsewhere do not concern this test.
+  // Ignores errors that the race throws elsewhere.
   const ignore = (event: PromiseRejectionEvent) => event.preventDefault();
   globalThis.addEventListener("unhandledrejection", ignore);
   const raced = await openLite({ corrected: false, prepare: FIXTURE });

@@ -69,7 +69,7 @@ Deno.test("killing the stack loses no acknowledged write", async () => {
 
 Deno.test("functions answer while the database is busy", async () => {
   const stack = await startStack({ args: ["--no-demo"] });
-  // Sixty mails keep the data service busy; the discovery document needs no database.
+  // Sixty mails keep the data service busy, and the discovery document needs no database.
   const { auth } = authClient(stack);
   const mails = Promise.all(
     Array.from({ length: 60 }, (_, index) => auth.signInWithOtp({ email: `${index}@example.com` })),

@@ -1,4 +1,4 @@
-/** The first rates of an embedded stack: the sources' own, else a named snapshot. */
+/** The first rates of an embedded stack: the sources' rates, or else a dated snapshot. */
 import { assert, assertEquals } from "@std/assert";
 import { functionEnvironment } from "../../local/environment.ts";
 import { provideRates } from "../../local/rates/first_rates.ts";
@@ -51,7 +51,7 @@ const answering = (input: URL | RequestInfo) => {
 Deno.test("an embedded stack queries the real sources first, and uses the snapshot only when none answers", async () => {
   assertEquals(await start({ fetch: offline }), { lacksRates: true, stored: [`snapshot ${SNAPSHOT_DAY}`], asked: 2 });
   assertEquals(await start({ fetch: answering }), { lacksRates: false, stored: ["ecb 2026-11-27"], asked: 1 });
-  // A start without a network does not wait while the stored rates are good.
+  // With good stored rates, a start without a network doesn't wait.
   assertEquals(await start({ newest: "2026-11-24", fetch: offline }), { lacksRates: false, stored: [], asked: 0 });
   assertEquals((await start({ newest: "2026-11-20", fetch: offline })).lacksRates, true);
 });

@@ -110,7 +110,7 @@ async function caddy(functionsUrl: string, secret = SECRET): Promise<Door> {
   const printed = caddyConfig({ host: `http://${host}`, functionsUrl, secret });
   const file = join(folder, "config");
   const accessLog = join(folder, "access.log");
-  // Operators with proxies in front make Caddy trust them; that trust must not reach the functions.
+  // Operators with proxies in front configure Caddy to trust them. The functions must not inherit that trust.
   const trusting = printed.replace(/^http.*/m, `$&\n    log {\n        output file ${accessLog}\n    }`)
     .replaceAll(/reverse_proxy .* \{/g, "$&\n        trusted_proxies private_ranges");
   await Deno.writeTextFile(file, `{\n  admin off\n}\n${trusting}`);
@@ -338,7 +338,7 @@ for (const [name, open, ignore] of frontDoors) {
           assertFalse(answer.body.includes("canary"), `${method} ${path} says again what it was sent`);
         }
       }
-      // CONNECT asks for a proxy to any address.
+      // CONNECT requests a proxy to any address.
       for (const [method, target] of [["CONNECT", new URL(door.url).host], ["get", "/api/health"]]) {
         const answer = await askRaw(door.url, { method: method!, target: target! });
         assertEquals(answer.status, 405, method);
@@ -397,7 +397,7 @@ for (const [name, open, ignore] of frontDoors) {
       ids.push(id);
     }
     assertEquals(new Set([claimed, ...ids]).size, 3);
-    // Caddy logs the answer's headers, including the id that a function sends back.
+    // Caddy logs the answer's headers, including the id from a function.
     if (name === "Caddy") return;
     await waitFor(async () => {
       const log = await door.log!();
@@ -446,7 +446,7 @@ for (const [name, open, ignore] of frontDoors) {
     },
   );
   if (name !== "the fetch handler") {
-    // The last, because it stops the functions.
+    // The last request, because it stops the functions.
     Deno.test(`${name} as front door sets HSTS even when the functions are unreachable`, { ignore }, async () => {
       await functions.shutdown();
       const response = await ask("/login");

@@ -93,7 +93,7 @@ Deno.test("the local port refuses other sites, forwarded requests and paths with
   for (const origin of ["https://evil.example", "http://127.0.0.1.evil.example", "null", "file://", ""]) {
     for (const method of ["GET", "DELETE"]) assertEquals(await status(mail, { origin }, method), 403, origin);
   }
-  // A page of another port of this machine, such as our own site.
+  // A page on another port of this machine, such as our own site.
   assertEquals(await status(mail, { origin: "http://127.0.0.1:7400" }, "DELETE"), 204);
   assertEquals(await status(mail, { "sec-fetch-site": "cross-site" }, "DELETE"), 403);
   assertEquals(await status(mail, { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" }), 200);

@@ -27,7 +27,7 @@ async function plans(cwd: string, ...args: string[]) {
 
 Deno.test("plans: uses the settings' server, and requires a folder without one", async () => {
   const folder = await Deno.makeTempDir({ prefix: "expense-plans-" });
-  // A server that hangs up.
+  // A server that closes the connection.
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const address = `127.0.0.1:${(listener.addr as Deno.NetAddr).port}`;
   let connections = 0;

@@ -15,7 +15,7 @@ async function db(data: string, statements: string) {
   }).spawn();
   const writer = child.stdin.getWriter();
   await writer.write(new TextEncoder().encode(statements));
-  // A command that refuses ends before it reads input.
+  // A refused command ends before it reads input.
   await writer.close().catch(() => {});
   const { code, stdout, stderr } = await child.output();
   return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };

@@ -1,5 +1,5 @@
 /**
- * The providers on the local port: the stack's clock decides which months are final, and links stay on the stack.
+ * The providers on the local port: months are final by the stack's clock, and links stay on the stack.
  * tests/shared/providers/contract_test.ts tests the adapters with them.
  */
 import { assert, assertEquals } from "@std/assert";

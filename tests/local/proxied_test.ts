@@ -44,7 +44,8 @@ for (const [name, added] of Object.entries(HOPS)) {
       assertEquals((await ask(`${hop.url}${path}/clock`, MOVE)).status, 404);
       assertEquals(JSON.parse((await ask(`${stack.local_url}/clock`)).text).offset_ms, 0);
     }
-    // An address with a port that the hop doesn't reach is useless, but distinguishable callers must not get it.
+    // The page's link to a port that the hop doesn't reach would be useless, but callers recognized as forwarded must
+    // not get it at all.
     const login = await ask(`${hop.url}/login`, { headers: { "x-direct": "1" } });
     assertEquals([login.status, login.text.includes(secret)], [200, added["x-forwarded-for"] === undefined]);
   });

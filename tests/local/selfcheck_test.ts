@@ -1,4 +1,4 @@
-/** The self-check finds no fault in the embedded stack, and finds each planted fault of real deployments. */
+/** The self-check finds no fault in the embedded stack, and finds each planted fault. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { createSite, type Line } from "../../local/selfcheck/check.ts";
 import { checkDeployment } from "../../local/selfcheck/run.ts";
@@ -32,7 +32,7 @@ const faultsIn = (lines: Line[]) => lines.filter(({ kind }) => kind === "wrong")
 const pathOf = ({ url }: Request) => new URL(url).pathname;
 const slugOf = (request: Request) => ROUTES.find(({ path }) => path === pathOf(request))?.slug;
 
-/** The same answer with something changed. */
+/** The same answer with one change. */
 async function changed(
   ask: () => Promise<Response>,
   { status, headers = {}, text = (same) => same }: {
@@ -67,7 +67,7 @@ Deno.test("a healthy deployment prints no line", async () => {
   assertEquals(await findings(), []);
 });
 
-/** Each fault with its report, which must have only a few lines. */
+/** Each fault with its expected report, which has only a few lines. */
 const FAULTS: Record<string, { fault: Fault; told: RegExp; lines?: number }> = {
   "the gateway's token check is on": {
     fault: instead(

@@ -71,7 +71,7 @@ Deno.test("the embedded stack refuses a port in use", async () => {
   await Deno.remove(folder, { recursive: true });
 });
 
-// The last, because it stops the stack.
+// The last test, because it stops the stack.
 Deno.test("the embedded stack ends on SIGTERM with exit code 0, removes running.json, and keeps its secrets unless --fresh", async () => {
   assertEquals(await end(), 0);
   const names = await Array.fromAsync(Deno.readDir(stack.folder), ({ name }) => name);

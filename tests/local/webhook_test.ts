@@ -8,7 +8,7 @@ import { waitFor } from "../_support/wait_for.ts";
 
 const SERVER = Deno.env.get("TEST_DATABASE_URL");
 
-/** A new person, and the organization that they have just created. */
+/** A new person, and the organization just created. */
 async function newcomer(stack: TestStack) {
   const { browser } = await signIn(stack, `${crypto.randomUUID()}@example.com`);
   const account = async () => (await browser.open("/account")).html;
@@ -46,7 +46,7 @@ Deno.test("deno task operate webhook changes a plan of the running stack", async
   const unlisted = await webhook(stack, "subscription.charged", "--org", organizationId, "--plan", "plan_unlisted");
   assertEquals(unlisted.output.split("\n")[1], '200 {"status":"parked"}');
 
-  // The demo's organizations keep their plans without a named plan.
+  // The demo's organizations keep their plans if none is named.
   for (const [id, plan] of [[stack.demo!.organization_id, "Team"], [stack.demo!.other_organization_id, "Pro"]]) {
     await webhook(stack, "subscription.halted", "--org", id!);
     const email = plan === "Team" ? stack.demo!.email : stack.demo!.other_email;
@@ -86,7 +86,7 @@ Deno.test({
     line.cut();
     assertEquals(await send(), [503, undefined]);
     line.mend();
-    // The function that lost its connections may be restarting: the sender retries.
+    // The function that lost its connections may be restarting, so the sender retries.
     const heard = () =>
       waitFor(async () => {
         const answer = await send();
@@ -95,7 +95,7 @@ Deno.test({
       });
     assertEquals(await heard(), [200, "applied"]);
     assertEquals(await heard(), [200, "duplicate"]);
-    // Cut in the middle of a transaction, the database client throws an error that nobody can catch.
+    // If its connection is cut during a transaction, the database client throws an uncatchable error.
     for (let round = 1; round <= 4; round++) {
       const sent = Array.from({ length: 6 }, () => send().catch(() => {}));
       await new Promise((resolve) => setTimeout(resolve, 2 * round));

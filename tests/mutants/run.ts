@@ -1,7 +1,7 @@
 /**
  * `deno task suite mutants [-- words]`: plants one bug at a time (mutants.ts) in a copy of the project and runs the
- * tests that should detect it. Fails when they detect fewer than 95 %.
- * @param words of the bugs to plant; all without
+ * tests that should detect it. Fails if they detect fewer than 95 %.
+ * @param words in the names of the bugs to plant; all bugs if absent
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -22,12 +22,12 @@ const PARTS = [
   "bench",
 ];
 const GOAL_PERCENT = 95;
-/** A bug that makes its tests hang is noticed too. */
+/** A bug that makes its tests hang counts as detected. */
 const LIMIT_MS = 8 * 60_000;
 
 type Outcome = "caught" | "missed";
 
-/** @throws {Error} when the tests could not run: such a bug could never be deployed. */
+/** @throws {Error} when the tests could not run, because such a bug could never be deployed. */
 async function plant(folder: string, { file, from, to, tests }: Mutant): Promise<Outcome> {
   const path = join(folder, file);
   const healthy = await Deno.readTextFile(path);

@@ -68,7 +68,7 @@ const lunch = (name: string) => ({ items: [{ amount: "14.50", name }] });
 Deno.test({
   name: "people, books, apps and credentials work in the restored database",
   async fn() {
-    // Like on the platform, whose `postgres` may set it.
+    // As on the platform, whose `postgres` may set it.
     const admin = new URL(serverUrl);
     admin.username = "supabase_admin";
     admin.pathname = "/postgres";

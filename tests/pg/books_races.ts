@@ -1,4 +1,4 @@
-/** The books page on real PostgreSQL: concurrent presses on one due date by several people and tabs. */
+/** The books page on real PostgreSQL: concurrent clicks on one due date by several people and tabs. */
 import { assert, assertEquals } from "@std/assert";
 import { noon } from "../_support/approvals.ts";
 import { type Books, type Json, openBooks } from "../_support/books.ts";

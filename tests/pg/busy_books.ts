@@ -1,4 +1,4 @@
-/** Concurrent writes to the same books: the waiting call, its wait, and the state that it then sees. */
+/** Concurrent writes to the same books: which call waits, for how long, and which state it then sees. */
 import { assert, assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { sharedDatabase } from "../_support/database.ts";
@@ -55,9 +55,9 @@ Deno.test("a write waits two seconds for another one and then returns busy; a re
 
 Deno.test("heavy writes in one organization do not block others", async () => {
   const [busy, other] = [await openBooks(database), await openBooks(database)];
-  /** As many as the pool has sessions, minus the writer. */
+  /** As many as the pool has sessions, except the writer's. */
   const writeInAll = (books: Books) => Array.from({ length: 29 }, () => books.call("log_expenses", LUNCH));
-  // A session plans its first call, which takes a part of its two seconds of waiting.
+  // A session plans its first call, which takes a part of the two seconds that it may wait.
   await Promise.all(writeInAll(other));
   await whileWriting(busy, async () => {
     const answers = writeInAll(busy);

@@ -1,6 +1,6 @@
 /**
  * A tool's reads depend on its request and answer, not on the size of the books: counts the pages it touches with ten
- * times as much data over the same years. Counts are the same on any machine; benchmarks measure time.
+ * times as much data over the same years. Counts are equal on any machine; benchmarks measure time.
  */
 import { importOf } from "../_support/import_args.ts";
 import { assert, assertEquals } from "@std/assert";
@@ -10,12 +10,12 @@ import type { Json } from "../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
 
 const BILLS = 200;
-/** Half of it belongs to the bills; then ten times as much of the rest. */
+/** Half of the payments belong to bills. Then the other half grows tenfold. */
 const [FEW, MANY] = [24_000, 132_000];
 /** An index may be a level deeper. */
 const MAX_GROWTH = 1.5;
 const MONTH = { from: "2026-10-01", to: "2026-10-31" };
-/** Warm-up: a session's first calls are replanned and read the catalog for it. */
+/** Warm-up, because a session's first calls are planned again and read the catalog. */
 const WARM = 7;
 
 async function pagesOf(session: Session, tool: string, args: Record<string, unknown>): Promise<number> {
@@ -91,8 +91,8 @@ Deno.test("the pages read: an import and its undo: the same cost per row for man
       pages <= short[step as keyof typeof long] * 1.2,
       `${step}: ${short[step as keyof typeof long]} pages a row became ${pages}`,
     );
-    // For each row, also whether its month is closed, its payee has a rule, and it was split or merged. Once, the
-    // payments of fourteen months, for charges that return.
+    // Each row also reads whether its month is closed, its payee has a rule, and it was split or merged. The payments
+    // of fourteen months are read once, for recurring charges.
     assert(pages <= 260, `${step}: ${pages} pages a row`);
   }
 });

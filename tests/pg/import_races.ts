@@ -61,7 +61,7 @@ Deno.test("an expense logged during publication is not duplicated", async () => 
   const claims = { sub: member.userId, organization_id: member.organizationId };
   const { promise: logged, resolve: isLogged } = Promise.withResolvers<void>();
   const { promise: published, resolve: publish } = Promise.withResolvers<void>();
-  // Written before the import is published, but visible to it only while it waits for the books.
+  // Written before the import is published, but visible to it only while it waits for the books lock.
   const writing = database.asRole("authenticated", claims, async (session) => {
     await session.query("select app.run_tool('log_expenses', $1::text::jsonb, '2026-11-20T12:00:00Z')", [
       JSON.stringify({ items: [{ name: "Shop 3", amount: "4.50", date: "2026-10-13" }] }),

@@ -1,4 +1,4 @@
-/** Two calls queue for the same rows, in order, while a third holds them: they must not deadlock. */
+/** Two calls queue for the same rows, in order, while a third holds them. They must not deadlock. */
 import type { TestDatabase } from "../_support/database.ts";
 import { waitFor } from "../_support/wait_for.ts";
 

@@ -1,4 +1,4 @@
-/** Mail on real PostgreSQL: delivered, read, accepted and moved at once. */
+/** Mail on real PostgreSQL: concurrent deliveries, reads, decisions and address changes. */
 import { assertEquals } from "@std/assert";
 import { sharedDatabase } from "../_support/database.ts";
 import { asDatabase } from "../functions/cron-reminders/harness.ts";

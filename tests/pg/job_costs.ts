@@ -20,7 +20,7 @@ const COLLECT = "select (public.collect_reminders($1, null, 5000) ->> 'reminders
 
 const fill = await Deno.readTextFile(new URL("../../bench/sql/bills.sql", import.meta.url));
 
-/** This many bills: the first `FEW` have their due dates, the others are due in two months. */
+/** Creates this many bills. The first `FEW` are due now, the others in two months. */
 async function openBills(bills: number): Promise<{ admin: SqlDatabase; close(): Promise<void> }> {
   const server = Deno.env.get("TEST_DATABASE_URL")!;
   const database = await openDatabase(server);
@@ -49,11 +49,11 @@ interface Counted {
   scans: number;
 }
 
-// This view leaves out other sessions' counts and already reported ones of this session.
+// This view leaves out other sessions' counts, and this session's already reported ones.
 const SCANS = `select sum(seq_scan)::int as scans from pg_stat_xact_user_tables
   where relname in ('expenses', 'expense_occurrences')`;
 
-/** Measures the second call, because the first one plans; all are rolled back. */
+/** Measures the second call, because the first one is planned. Both are rolled back. */
 async function counted(database: SqlDatabase, call: string, before = "select"): Promise<Counted> {
   const takenBack = new Error("taken back");
   const explained = `explain (analyze, buffers, timing off, format json) ${call.replaceAll("$1", `'${AT}'`)}`;

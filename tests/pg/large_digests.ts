@@ -1,6 +1,6 @@
 /**
- * One owner has very many reminders, or a digest that can't be built; the others' mails must be sent. Time limits are
- * the platform's.
+ * One owner has very many reminders, or a digest that can't be built. The other owners must still get their mails,
+ * within the platform's time limits.
  */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";

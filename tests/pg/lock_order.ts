@@ -1,5 +1,5 @@
 /**
- * Code that locks several rows follows one order (decision 165) or polls: tests each pair of calls that once
+ * Code that locks several rows follows one order (decision 165) or polls. Tests each pair of calls that once
  * deadlocked.
  */
 import { assertEquals } from "@std/assert";
@@ -14,7 +14,7 @@ import { type Held, inLine, organizationOf, untilWaiting } from "./in_line.ts";
 const database = await sharedDatabase();
 Deno.test.beforeEach(() => database.reset());
 
-/** Added before its first date, which has since passed. */
+/** Added before its first date, which has now passed. */
 async function bill(books: Books, name: string, more: Json = {}): Promise<string> {
   books.goTo("2026-11-10");
   const { bill: { id } } = await books.ok("add_bill", { name, amount: "800", first_due: "2026-11-18", ...more });
@@ -35,7 +35,7 @@ async function paysRent(books: Books): Promise<Json> {
   return preview.commit_with;
 }
 
-/** Holds the books, then locks a bill on command. */
+/** Holds the books lock, then locks a bill on command. */
 function withTheBooks(books: Books, work: (call: (tool: string, args: Json) => Promise<Json>) => Promise<void>) {
   const claims = { sub: books.userId, organization_id: books.organizationId };
   return database.asRole("authenticated", claims, async (session) => {
@@ -58,7 +58,7 @@ Deno.test("the holder of the books lock gets the bill of a waiting import", asyn
   let imported: Promise<Json> | undefined;
   let paid: Json | undefined;
   await withTheBooks(books, async (call) => {
-    // The import holds the bill, and is delayed before it locks the books.
+    // The import holds the bill, and is delayed before it takes the books lock.
     await inLine(
       database,
       organizationOf(books.organizationId),
@@ -186,7 +186,7 @@ Deno.test("amounts of several bills are stored in the order of the bills", async
       answer: { outcome: "statement", amount: "84.20", currency: "EUR" },
     }));
   let stored: Promise<Json> | undefined;
-  // Like an import, which locks its bills without the books.
+  // Like an import, which locks its bills without the books lock.
   await database.transaction(async (session) => {
     await session.query("select from app.expenses where id = $1 for no key update", [ids[0]]);
     stored = books.ok("store_bill_amounts", { results });

@@ -9,7 +9,7 @@ const database = await sharedDatabase();
 const { invite, accept, about, handover, handoverId, invitationId, roles } = membersOf(database);
 
 const ROUNDS = 10;
-/** Runs a race several times, since the loser of one round may win the next. */
+/** Runs a race several times, because each side may win a round. */
 const rounds = async (race: () => Promise<void>) => {
   for (let round = 0; round < ROUNDS; round++) await race();
 };
@@ -194,7 +194,7 @@ Deno.test("deleting an account excludes a concurrent creation, acceptance, conne
       (await database.asService<Json>(name, { user_id, at: AT, ...args })).outcome as string;
     await ask("delete_organization", { organization_id, name: "Household" });
     const [deleted, ...others] = await Promise.all([
-      // Another person joined meanwhile: the page can be submitted again.
+      // Another person joined meanwhile, so the page has to be submitted again.
       ask("delete_account", { email: addressOf(user_id) }).catch(() => "busy"),
       ask("create_organization", { name: "Another", base_currency: "EUR" }),
       ask("keep_organization", { organization_id }),
@@ -211,7 +211,7 @@ Deno.test("deleting an account excludes a concurrent creation, acceptance, conne
       [user_id],
     ) as [{ leaves: boolean }];
     assertEquals(leaves, deleted === "scheduled");
-    // The deletion comes later, so it may end the first one's membership.
+    // The deletion comes later, so it may end the membership that the first call created.
     if (leaves) assertEquals(live, 0, `${deleted} ${others}`);
   });
 });

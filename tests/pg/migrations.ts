@@ -37,7 +37,7 @@ async function squawk(...files: string[]): Promise<{ ok: boolean; output: string
 
 /**
  * The baseline runs on an empty database, where nothing waits for a lock and no table is scanned. The option replaces
- * the rules that `.squawk.toml` excludes.
+ * the exclusions of `.squawk.toml`.
  */
 const EXCLUDED_IN_BASELINE = [
   "prefer-bigint-over-int",

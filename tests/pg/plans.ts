@@ -1,7 +1,7 @@
 /**
- * Query plans of the hot reads on much data: no full table scan, and the rows touched depend on the request, not on the
- * size of the books. Measured by the server's counters, which include nested plans, unlike an EXPLAIN of the outer
- * call.
+ * Query plans of the frequent reads on much data: no full table scan, and the number of rows depends on the request,
+ * not on the size of the books. Measured by the server's counters, which include nested plans, unlike an EXPLAIN of the
+ * outer call.
  */
 import { importOf } from "../_support/import_args.ts";
 import { assert, assertEquals } from "@std/assert";
@@ -20,7 +20,7 @@ interface Reads {
   rows: number;
 }
 
-/** A session's reads during some work; the view excludes other sessions' counts and already reported ones. */
+/** A session's reads during some work. The view excludes other sessions' counts and already reported ones. */
 async function counted(database: TestDatabase, work: (session: Session) => Promise<unknown>): Promise<Reads[]> {
   const count = (session: Session) =>
     session.query<Reads>(

@@ -74,7 +74,7 @@ Deno.test("three concurrent jobs fetch each month of a backlog once, even if one
   const later = new Date(NOW.getTime() + 2 * 60_000);
   await Promise.all([run(later), run(later)]);
   assertEquals(asked.size, links * 12);
-  // The dead one had at most six answers in hand; each was requested again, once.
+  // The dead one had at most six unstored answers, and each was requested once more.
   const again = [...asked.values()].filter((count) => count > 1);
   assert(again.length <= 6 && again.every((count) => count === 2), String(again));
   const [kept] = await database.query(
@@ -291,7 +291,8 @@ Deno.test("the end of a plan and an amount requested by a person don't deadlock"
     () => books.ok("store_bill_amounts", { results }),
   );
   assertEquals(verdict.outcome, "applied");
-  // A transaction that already refers to the organization, like a tool's change, need not queue: either may be first.
+  // A transaction that already refers to the organization, like a tool's change, need not queue, so either may be
+  // first.
   const paid = { updated: 1, failed: 0 }[stored.bills[0].status as string];
   assertEquals(await stateOf(books), { plan_status: "canceled", status: "paused", paid });
 });

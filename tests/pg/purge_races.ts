@@ -58,7 +58,7 @@ Deno.test("concurrent runs beside writing tools purge everything and break no wr
   const written = (async () => {
     for (let n = 0; n < 15; n++) await stays.ok("log_expenses", item(n));
   })();
-  // A late call writes or is refused; no written row outlives the organization.
+  // A late call writes or is refused. No written row outlives the organization.
   const late = Array.from({ length: 5 }, (_, n) => gone.call("log_expenses", item(100 + n)).catch(() => undefined));
   await Promise.all([...runs, written, ...late]);
   assertEquals(await countOf(gone.organizationId), { payments: 0, changes: 0, organizations: 0 });

@@ -1,6 +1,6 @@
 /**
  * Concurrent calls. PGlite runs one transaction after another and hides every race, so these run on a PostgreSQL server
- * (`deno task test:pg`), each caller in its own session, logged in as PostgREST does.
+ * (`deno task test:pg`). Each caller has its own session and logs in like PostgREST.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { RolledPage, RollingPage } from "../../shared/db/reminders_store.ts";
@@ -68,7 +68,7 @@ Deno.test("test of the test: a redemption that checks before it inserts fails th
          insert into oauth.used_codes`,
       )
       .replace("where u.used_at is null and u.wrong_verifiers < 5", "")
-      // The lock for counting a person's connections would hide it.
+      // The lock for counting a person's connections would hide the race.
       .replace("for no key update", "for key share");
     assert(planted.length > row!.source.length, "the redemption no longer has the statement that this test breaks");
     await into.exec(planted);
@@ -184,7 +184,7 @@ Deno.test("a replay and a concurrent event do not deadlock", async () => {
     await deliver(database, "subscription.charged", { organizationId, planId: "plan_not_listed", subscriptionId });
   }
   await database.exec("insert into billing.billing_plans (provider_plan_id, plan) values ('plan_not_listed', 'pro')");
-  // The writes of an event in that second, with a pause in which the replay proceeds as far as it can.
+  // An event's writes in that second, with a pause in which the replay proceeds as far as it can.
   const replayed = await database.asRole("service_role", {}, async (event) => {
     await event.query("select from billing.subscriptions where id = $1 for update", [parked[1]]);
     const replay = database.asService<{ parked: number }>("replay_parked_events", { at: AT });
@@ -312,7 +312,7 @@ Deno.test("a payment is written before its month closes or refused, and payments
   const { results: [{ id }] } = await books.ok("log_expenses", {
     items: [{ name: "Before", amount: "8", date: "2026-10-01" }],
   });
-  // Like a job: without the lock of tools.
+  // Like a job, without the tools' lock.
   const pay = (session: Pick<TestDatabase, "query"> = database) =>
     session.query(
       `insert into app.payments (organization_id, expense_id, amount_minor, currency, paid_on)
@@ -351,7 +351,7 @@ Deno.test("a payment written while the base currency changes is never left with 
     "insert into app.fx_rates (quote, rate_on, source, rate) values ('USD', '2026-11-19', 'ecb', 1.25)",
   );
   const { results: [{ id }] } = await books.ok("log_expenses", { items: [{ name: "Before", amount: "8" }] });
-  // Like a job: without the lock of tools.
+  // Like a job, without the tools' lock.
   const pay = () =>
     database.query(
       `insert into app.payments (organization_id, expense_id, amount_minor, currency, paid_on)

@@ -1,4 +1,4 @@
-/** Finds test files that import a database; the others need no second run on PostgreSQL. */
+/** Finds test files that import a database. The others need no second run on PostgreSQL. */
 import { dirname, join } from "node:path";
 import { testsBelow } from "../_support/test_files.ts";
 

@@ -1,4 +1,4 @@
-/** 100,000 random schedules, years 2020 to 2100, against a calendar walk. */
+/** 100,000 random schedules in the years 2020 to 2100, compared with a calendar walk. */
 import { openDatabase } from "../_support/database.ts";
 import { checkSchedules } from "../db/schedule_property.ts";
 

@@ -1,4 +1,4 @@
-/** Concurrent registrations: the slots for unauthorized clients under concurrency, each caller in its own session. */
+/** Concurrent registrations and the slots for unauthorized clients, with each caller in its own session. */
 import { assert, assertEquals } from "@std/assert";
 import { sharedDatabase } from "../_support/database.ts";
 import { AT, createHousehold, newHash } from "./household.ts";

@@ -1,6 +1,6 @@
 /**
- * Each secret is replaced in the three steps of docs/running.md while fifty requests a second come in: none fails, and
- * afterwards the old key opens nothing. During the rollout of a step, half of the functions have it and half don't.
+ * Replaces each secret in the three steps of docs/running.md during fifty requests a second. None fails, and afterwards
+ * the old key opens nothing. During the rollout of a step, half of the functions have it and half don't.
  */
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { signInFrom } from "../../local/sign_in.ts";
@@ -305,7 +305,9 @@ async function rolledOut(): Promise<void> {
   await waitFor(() => Promise.resolve(running.requests >= until || undefined));
 }
 
-/** One edit of the file and a deployment: half of the instances are new, then all, and then the vault is filled. */
+/**
+ * One edit of the file and a deployment: first half of the instances are new, then all, and then the vault is filled.
+ */
 async function deploy(name: string, list: string, { proofs, signers } = running): Promise<void> {
   const [old] = running.instances.slice(-1);
   secrets[name] = list;
@@ -370,7 +372,7 @@ for (const name of KEYS) {
     if (name === "FRONT_DOOR_SECRET") running.proofs = [made];
     if (name === "PAYMENT_WEBHOOK_SECRET") running.signers = [made];
     await rolledOut();
-    // "Later": every token of the old key is used or expired, here the pending ones.
+    // "Later" means that every token of the old key is used or expired, here the pending ones.
     assertEquals(await load.stop(), [], failures.slice(-5).join("\n"));
     await sealAgain();
     const last = underLoad();

@@ -1,19 +1,19 @@
 /**
- * `deno task test:pg`: a throw-away PostgreSQL server like a Supabase project, with the database tests, those of access
- * in both modes of default privileges, races and real schedules. `--long` adds the endpoints, stories and slow tests;
- * `--short` leaves out the database tests that `deno task test` runs on the embedded PostgreSQL. Further arguments go
- * to `deno test`. With paths of tests among them, only those run.
+ * `deno task test:pg`: a throw-away PostgreSQL server like a Supabase project, with the database tests, the access
+ * tests in both modes of default privileges, races and real schedules. `--long` adds the endpoints, stories and slow
+ * tests; `--short` leaves out the database tests that `deno task test` runs on the embedded PostgreSQL. Further
+ * arguments go to `deno test`. With paths of tests among them, only those run.
  */
 import { startCluster, type Template } from "../_support/cluster.ts";
 import { inGroups, testsBelow } from "../_support/test_files.ts";
 import { reachingDatabase } from "./reaching.ts";
 
-// Each file has its own database, with connections of its own.
+// Each file has its own database and connections.
 const DATABASE = ["tests/_support/", "tests/db/", "tests/canary/"];
 const FILES_IN_A_GROUP = 4;
-// Both modes lead to the same grants (modes.ts), so all other tests are the same in both.
+// Both modes lead to the same grants (modes.ts), so the other tests run in one mode.
 const CLOSED = ["tests/pg/modes.ts", "tests/db/access_matrix_test.ts", "tests/db/hygiene_test.ts"];
-// Tests that start stacks, race, or take long; measurements have the machine to themselves.
+// Tests that start stacks, run races, or take long. Measurements run alone.
 const RUNNING = [
   "tests/local/arguments_test.ts",
   "tests/local/jobs_test.ts",
@@ -50,8 +50,8 @@ const RUNNING = [
 
 const MEASURED = ["tests/pg/large_import.ts"];
 const LONG = ["tests/pg/recurrence.ts"];
-// The ones among these that reach a database: `test` and `suite e2e` run them embedded, and `suite load` checks the
-// same on a server.
+// Tests among these that reach a database. `test` and `suite e2e` run them embedded, and `suite load` checks the same
+// on a server.
 const ENDPOINTS = ["tests/functions/", "tests/e2e/"];
 const isLong = Deno.args.includes("--long");
 const isShort = Deno.args.includes("--short");

@@ -6,7 +6,7 @@ import { withParts } from "../_support/new_database.ts";
 import { startStack } from "../_support/stack.ts";
 import { waitFor } from "../_support/wait_for.ts";
 
-/** pg_cron fires on the full minute; the function then has a moment to answer. */
+/** pg_cron starts jobs on the full minute; the function then has a moment to answer. */
 const DEADLINE_MS = 75_000;
 
 const COMMAND = `
@@ -29,7 +29,7 @@ Deno.test("a schedule calls a function with a secret from Vault; one without a U
     const [job] = await database.query<{ id: number }>("select cron.schedule('test', '* * * * *', $1) as id", [
       COMMAND,
     ]);
-    // The same minute starts a job that finds no PROJECT_URL, as in a project without that setting.
+    // In the same minute, a job starts without a PROJECT_URL, as in a project without that setting.
     const [forgotten] = await database.query<{ id: number }>(
       "select cron.schedule('forgotten', '* * * * *', $1) as id",
       [

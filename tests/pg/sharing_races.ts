@@ -94,7 +94,7 @@ Deno.test("two members who record concurrently each find their own records and s
     Array.from({ length: 8 }, (_, n) => people.map((books, who) => log(books, `${2 * (n + 1)}.0${who * 2}`))).flat(),
   );
   assert(written.every(({ ok }) => ok), JSON.stringify(written.map(({ error }) => error)));
-  // Only one of them pays.
+  // Only one of them records a payment.
   const paid = await Promise.all(people.map((books) => patiently(books, "mark_bill_paid", { bill_name: "Rent" })));
   assertEquals(paid.filter(({ ok }) => ok).length, 1, JSON.stringify(paid.map(({ error }) => error)));
   const payer = paid.findIndex(({ ok }) => ok);

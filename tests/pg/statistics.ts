@@ -1,6 +1,6 @@
 /**
- * Plans depend on table statistics, which lag behind in a new project: never analyzed, or analyzed while small. Counts
- * the pages that large writes and reads touch in each state: a plan that is only good for few rows scans the whole
+ * Plans depend on table statistics, which lag behind in a new project: tables were never analyzed, or analyzed while
+ * small. Counts the pages that large writes and reads touch in each state, because a plan for few rows scans the whole
  * table for each row.
  */
 import { assert, assertEquals } from "@std/assert";
@@ -10,7 +10,7 @@ import { openDatabase, type TestDatabase } from "../_support/database.ts";
 import { importOf } from "../_support/import_args.ts";
 
 const ROWS = 2000;
-/** For each row, also whether its month is closed, its payee has a rule, and it was split or merged. */
+/** Each row also reads whether its month is closed, its payee has a rule, and it was split or merged. */
 const MOST_A_ROW = 240;
 const STATES = ["never analyzed", "analyzed while small", "analyzed when large"] as const;
 

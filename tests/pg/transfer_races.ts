@@ -1,4 +1,4 @@
-/** Concurrent imports of a transfer's halves: twice, with a lost connection, and by strangers. */
+/** Concurrent imports of a transfer's halves: twice, with a lost connection, and by people of another organization. */
 import { assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { sharedDatabase } from "../_support/database.ts";
@@ -96,7 +96,7 @@ Deno.test("undoing one half during the other's commit leaves no unreported line"
       commit(member, shown),
     ]);
     assertEquals(undone.error, undefined);
-    // In either order, the books have the spending, or the answer names the missing line.
+    // In either order, the books contain the spending, or the answer names the missing line.
     if (!committed.ok) {
       assertEquals(committed.error.code, "expectation_mismatch");
       assertEquals((await commit(member, await again(member, shown))).error, undefined);

@@ -1,6 +1,6 @@
 /** The commands of the README, in its code blocks and sentences. */
 
-/** The first words of our commands, and of commands that we ask people to type. */
+/** The first words of our commands, and of other commands in the README. */
 const PROGRAM = /^(npx|npm|deno|task|claude|code|docker|git|curl|cp|export|\.ci\/run)(?= |$)/;
 
 export interface Readme {
@@ -27,7 +27,7 @@ export function parseReadme(text: string): Readme {
   };
 }
 
-/** The only command that names a package: as typed, and the package with its version. */
+/** The only command with a package name: as typed, and the package with its version. */
 export async function readmeCommand(name: string): Promise<{ spec: string; args: string[] }> {
   const { commands } = await readReadme();
   const [program, yes, spec, ...args] = commands.find((command) => command.includes(` ${name}@`))?.split(" ") ?? [];

@@ -1,6 +1,6 @@
 /**
- * `deno task suite readme`: runs the README's commands in a clean folder with empty caches, as this user and, for root,
- * as an unprivileged one, and its deployment against a fake platform. It prints the duration of each start, and checks
+ * `deno task suite readme`: runs the README's commands in a clean folder with empty caches, and its deployment against
+ * a fake platform, as this user and, for root, as an unprivileged one. It prints the duration of each start, and checks
  * the values that don't depend on the machine: the number of packages that a first start installs, and their size.
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
@@ -64,7 +64,7 @@ for (const person of PEOPLE) {
           }
         }
 
-        // Its help lists the options, and its selfcheck finds nothing.
+        // Its help lists the options, and its selfcheck finds no fault.
         {
           const help = await folder.run(typed("task start --help"));
           assertEquals(help.code, 0, help.output);
@@ -111,7 +111,7 @@ Deno.test("the deployment: a filled-in settings file, then one command, twice", 
     // The CLI is large, and the caches of the first start are tested above.
     npm_config_cache: Deno.env.get("npm_config_cache") ?? join(Deno.env.get("HOME")!, ".npm"),
     ...(Deno.env.has("DENO_DIR") && { DENO_DIR: Deno.env.get("DENO_DIR")! }),
-    // A deployment may be running where its suite looks for leftover files with secrets.
+    // Another suite looks for leftover files with secrets while a deployment may be running.
     TMPDIR: uploads,
     SUPABASE_PROFILE: api.profile,
     SUPABASE_ACCESS_TOKEN: TOKEN,
@@ -135,7 +135,7 @@ DATABASE_URL=${url}?sslmode=disable\n`,
     const again = await folder.run(command);
     assertEquals(again.code, 0, again.output);
     assertStringIncludes(again.output, "Everything was as it should be: nothing was changed.");
-    // Its other files beside the stack's data do not matter.
+    // Its other files don't affect the stack's data.
     const stack = await folder.start("npx -y deno@2.9.6 task start --port 0", { sign: READY });
     await stack.interrupt();
   } finally {

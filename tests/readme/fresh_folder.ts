@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { waitFor } from "../_support/wait_for.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-/** The machine's registry settings are not the person's. */
+/** The machine's registry settings don't apply to this person. */
 const NETWORK = /^(npm_config_registry|https?_proxy|no_proxy|\w+_cert\w*|deno_(tls_ca_store|cert))$/i;
 /** Generous, because a first start fetches its packages. */
 const START_DEADLINE_MS = 300_000;
@@ -36,7 +36,7 @@ export interface FreshFolder {
 
 export interface Running {
   output(): string;
-  /** From the command to the sign, and from the installed packages to it; both in seconds. */
+  /** From the command to the sign, and from the installed packages to the sign, in seconds. */
   seconds: { all: number; own: number };
   /** Like Ctrl-C; resolves to all of its output. */
   interrupt(): Promise<Ended>;

@@ -1,4 +1,4 @@
-/** The test that runs each command of the README, or the reason why none does. */
+/** The test of each README command, or the reason why there is none. */
 
 type Runner = { file: string; holds: string } | { nobody: string };
 

@@ -1,4 +1,4 @@
-/** The guide's Caddy, which gets its certificate from another one that acts as an ACME server. */
+/** The guide's Caddy, which gets its certificate from another Caddy that acts as an ACME server. */
 import { freePort } from "../_support/free_port.ts";
 import { whenInterrupted } from "../_support/interrupt.ts";
 import { waitFor } from "../_support/wait_for.ts";
@@ -7,7 +7,7 @@ export interface Acme {
   /** PEM of the root, to trust, and its file. */
   root: string;
   rootPath: string;
-  /** In the global options of a Caddyfile, and in a site's block. */
+  /** Lines for a Caddyfile's global options and for a site's block. */
   options: string;
   site: string;
   close(): Promise<void>;

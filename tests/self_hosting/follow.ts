@@ -143,7 +143,7 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       assertEquals(ok, true);
     }
 
-    // An upgrade applies the migrations once, though two processes start concurrently, and keeps the books.
+    // An upgrade applies the migrations once, although two processes start concurrently, and keeps the books.
     {
       const [upgrade] = await blocksOf("Upgrade");
       await machine.settings((text) => `${text}SIGN_UP=invited\n`);
@@ -159,7 +159,7 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
         { applied: SCHEMA_VERSION },
       ]);
       assertEquals(await names(), ["Lunch"]);
-      // Both run it from here on.
+      // Both processes run it from here on.
       await ask("select cron.schedule('shared', '* * * * *', 'select 1')");
     }
 
@@ -281,7 +281,7 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       assertEquals(await status(`${direct}/functions/v1/cron-reminders/api/cron/reminders`), 401);
     }
 
-    // Slow bodies block no function, though one process serves all of them.
+    // Slow bodies block no function, although one process serves all of them.
     {
       const ends = await Promise.all(
         ["/login", "/api/oauth/token", "/api/oauth/register", "/api/mcp", "/api/payment/webhook"].map((path) =>

@@ -173,7 +173,7 @@ export async function newMachine({ mails, releases }: Operator, { httpsPort = fr
     async run(block, replace = {}, env = {}) {
       const script = Object.entries(replace).reduce((text, [from, to]) => text.replaceAll(from, to), block);
       const said = await shell(fit(script), env);
-      // Deno installs packages into a folder of the project; this checkout's are the same.
+      // Deno installs packages into a folder of the project; this checkout has the same ones.
       if (script.includes("git clone")) await Deno.symlink(`${ROOT}node_modules`, `${clone}/node_modules`);
       return said;
     },

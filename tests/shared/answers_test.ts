@@ -1,4 +1,4 @@
-/** A malformed answer of the database never counts as success. */
+/** A malformed answer from the database never counts as success. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { asking } from "../../shared/db/answer.ts";
 import { AppError } from "../../shared/errors.ts";

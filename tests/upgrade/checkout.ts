@@ -1,4 +1,4 @@
-/** Another version of the project in its own folder, as after a pull: the current one with further migrations. */
+/** Another version of the project in its own folder, as after a pull: the current version with further migrations. */
 import { join } from "node:path";
 import { copy } from "../_support/copy.ts";
 

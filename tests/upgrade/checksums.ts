@@ -1,6 +1,6 @@
 /**
- * `supabase/checksums.json`: from the first release on, the released migrations and their checksums. A database that
- * has applied a migration never applies it again, so an edit would reach new databases only.
+ * `supabase/checksums.json`: from the first release on, the released migrations and their checksums. A database never
+ * applies a migration twice, so an edit would reach only new databases.
  */
 import { createHash } from "node:crypto";
 import { readMigrations } from "../../local/database/migrations.ts";
@@ -30,8 +30,8 @@ export async function writeChecksums(root: URL, checksums: Checksums): Promise<v
 }
 
 /**
- * Problems with released migrations: edited, missing, or a new one before them, which no database would apply in this
- * order.
+ * Problems with released migrations: an edit, a missing file, or an earlier new one, which no existing database would
+ * apply in this order.
  */
 export async function brokenReleases(root: URL): Promise<string[]> {
   const { released } = await readChecksums(root);

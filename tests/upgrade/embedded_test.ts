@@ -9,7 +9,7 @@ import { newCheckout } from "./checkout.ts";
 
 const EMAIL = "upgrade@example.com";
 const EXPAND = "alter table app.expenses add column planted text;";
-/** The loss without a copy: the first file stays applied when the second fails. */
+/** Without a copy, the first file stays applied when the second fails. */
 const DESTRUCTIVE = "drop schema billing cascade;";
 const BROKEN = "select nothing from nowhere;";
 
@@ -70,9 +70,9 @@ Deno.test({ name: "an upgrade that is killed half-way is undone by the next star
   });
   const { process, ended } = next.start(before.folder);
   while (!(await names(before.folder)).includes("postgres.before")) await pause();
-  // The first file is probably applied by then; it must not show.
+  // The first file is probably applied by then, which must not be visible.
   await pause(3000);
-  // The task runner's child holds the database, so this one must be killed.
+  // The task runner's child holds the database, so kill the child.
   for (const pid of await childrenOf(process.pid)) Deno.kill(pid, "SIGKILL");
   await ended;
   assert((await names(before.folder)).includes("postgres.before"));

@@ -1,7 +1,7 @@
 /**
- * The time between `db push` and `functions deploy`, and between the two steps of a rollback: old code on the new
- * schema, and new code on the old one. The future version is planted; the old one is restored from dumps of the current
- * state and of the releases.
+ * The time between `db push` and `functions deploy`, and between the two steps of a rollback: old code runs on the new
+ * schema, and new code on the old one. The future version is planted; old versions are restored from dumps of the
+ * releases and the current state.
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { applyMigrations, type Migration, readMigrations } from "../../local/database/migrations.ts";
@@ -57,7 +57,7 @@ const BOOKS = `select jsonb_agg(jsonb_strip_nulls(to_jsonb(e)) order by e.id) as
   (select jsonb_agg(jsonb_strip_nulls(to_jsonb(p)) order by p.id) from app.payments as p) as payments
   from app.expenses as e`;
 
-/** A body that PostgreSQL keeps parsed, and prints slightly differently after rereading its own output. */
+/** PostgreSQL stores this body parsed, and prints it slightly differently after rereading its own output. */
 const KEPT_PARSED = /^\{"verb":"set","id":\{"kind":"function",.*"attr":"def".*(BEGIN ATOMIC|\\nRETURN )/;
 
 for (const [version, backup] of versions) {
@@ -87,7 +87,7 @@ Deno.test("PGlite upgrades to the next version as PostgreSQL does", async () => 
   }
 });
 
-/** Tests that show whether the old code works: its calls, every API function, the tools, and the functions' results. */
+/** Tests of whether the old code works: its calls, every API function, the tools, and the functions' results. */
 const OLD_CODE = [
   "tests/db/store_calls_test.ts",
   "tests/db/call_function_test.ts",

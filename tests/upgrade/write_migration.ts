@@ -15,7 +15,7 @@ const VERSIONS = [
 
 const BASELINE = "20261122000000_baseline.sql";
 
-/** A migration gives up instead of blocking people's work; `db push` can be repeated. */
+/** A migration gives up instead of blocking people's work, and `db push` can be repeated. */
 const TIMEOUTS = "set local lock_timeout = '10s';\nset local statement_timeout = '60s';\n";
 
 /** @throws {Error} after the first release */
@@ -86,8 +86,8 @@ export async function writeMigration(
 }
 
 /**
- * New columns before old ones: rows are passed whole, so column order must be the same in an upgraded database and a
- * new one.
+ * A new column stands before an old one. Rows are passed as a whole, so upgraded and new databases need the same column
+ * order.
  */
 async function insertedColumns(urls: { from: string; to: string }): Promise<string[]> {
   const [from, to] = await Promise.all([columnsIn(urls.from), columnsIn(urls.to)]);

@@ -1,4 +1,4 @@
-/** Writes e-invoices in each syntax from one description; every amount is written as described, right or wrong. */
+/** Writes e-invoices in each syntax from one description; every amount is written as described, even a wrong one. */
 
 export interface Line {
   net: string;

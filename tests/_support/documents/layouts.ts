@@ -11,7 +11,7 @@ export interface Paper {
   lines: [string, string, string][];
   columns?: string[];
   totals: [name: string, ...amounts: string[]][];
-  /** Below everything, such as the account. */
+  /** The last part of the page, such as the account. */
   foot: string[];
 }
 
@@ -36,7 +36,7 @@ const totals = (paper: Paper, y: number, x = 330): PdfText[] =>
 const foot = ({ foot }: Paper, y: number) => foot.map((text, i) => at(50, y + 12 * i, text, 8));
 const endOf = ({ lines }: Paper, y: number) => y + 18 * (lines.length + 2);
 
-/** A letter: the sender in small above the address, fields to the right. */
+/** A letter with the sender in small print above the address, and fields to the right. */
 const letter: Layout = (paper) => [[
   at(50, 120, paper.sender ?? "", 7),
   ...["Sample Household", "Elm Road 5", "10115 Sampletown"].map((text, i) => at(50, 140 + 13 * i, text)),

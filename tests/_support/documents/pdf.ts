@@ -17,9 +17,9 @@ export interface PdfStyle {
   isCompressed?: boolean;
   /** Objects within compressed streams, and the cross-reference table as a stream (PDF 1.5). */
   isPacked?: boolean;
-  /** The pages' contents within a form, as some printers write them. */
+  /** The pages' contents within a form, as some printer drivers write them. */
   isForm?: boolean;
-  /** Clockwise, in degrees: the texts stay upright for the reader. */
+  /** Clockwise, in degrees: the texts stay upright for readers. */
   rotate?: 0 | 90 | 270;
   attachments?: { name: string; content: string | Uint8Array }[];
   /** More entries of the catalog. */

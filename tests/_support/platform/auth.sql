@@ -1,8 +1,8 @@
 -- Schema auth as the identity provider leaves it: its own role owns the tables, `postgres` may use but not change them,
--- and the API roles reach nothing in it but the helpers. Run after @supabase/lite and local/database/auth.sql have made
--- tables and helpers.
+-- and the API roles reach only the helpers. Run after @supabase/lite and local/database/auth.sql have created tables
+-- and helpers.
 
--- Unlike those of local/database/auth.sql they prefer the older settings, one for each claim, as the hosted ones do.
+-- Unlike those of local/database/auth.sql, these prefer the older settings, one for each claim, like the hosted ones.
 create or replace function auth.uid() returns uuid language sql stable as $$
   select coalesce(
     nullif(current_setting('request.jwt.claim.sub', true), ''),
@@ -44,5 +44,5 @@ begin
   end loop;
 end $$;
 
--- The history of migrations belongs to who applies them.
+-- The role that applies migrations owns their history.
 drop schema supabase_migrations cascade;

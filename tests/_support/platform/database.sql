@@ -1,6 +1,6 @@
--- What a database of a Supabase server holds before the first migration, beyond local/database/bootstrap.sql, which is
--- run before it. Default privileges are the image's own ("auto expose"): whatever `postgres` creates in `public` is
--- everybody's.
+-- The contents of a Supabase server's database before the first migration, in addition to local/database/bootstrap.sql,
+-- which runs first. Default privileges are the image's own ("auto expose"): everybody can use the objects that
+-- `postgres` creates in `public`.
 
 alter schema extensions owner to postgres;
 create extension "uuid-ossp" with schema extensions;

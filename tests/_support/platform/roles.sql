@@ -1,7 +1,7 @@
--- The roles of a Supabase server, as far as migrations and the API meet them. Run once a server, as its superuser
--- supabase_admin. What it cannot show without the image's own libraries: reserved roles that nobody may alter
--- (supautils), update and delete without `where` being refused (safeupdate), extensions that a role which is no
--- superuser may create (supautils).
+-- The roles of a Supabase server that matter for migrations and the API. Run once per server, as its superuser
+-- supabase_admin. Without the image's own libraries, three things are missing: reserved roles that nobody may alter
+-- (supautils), refusal of update and delete without `where` (safeupdate), and extensions that roles other than
+-- superusers may create (supautils).
 
 create role postgres login nosuperuser createdb createrole replication bypassrls;
 create role anon nologin;

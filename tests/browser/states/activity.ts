@@ -125,7 +125,7 @@ const state = (name: string, path: string, answer: ActivityPage): State =>
     { answers: { read_activity: answer, note_sign_in: { onboarded: true } } },
   );
 
-/** After Undo was pressed on the page of a change. */
+/** After Undo was clicked on the page of a change. */
 const refused = (name: string, code: string, params: object = {}): State =>
   page(
     `activity-${name}`,

@@ -1,4 +1,4 @@
-/** The books at a glance: empty, full, with hostile names, and after each press. */
+/** The books at a glance: empty, full, with hostile names, and after each click. */
 import { DOCUMENTS } from "./documents.ts";
 import type { Budget, DueBill, ExpenseRow, Glance } from "../../../shared/books/glance.ts";
 import {

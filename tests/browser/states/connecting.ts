@@ -35,7 +35,7 @@ const connecting = (
 ): State =>
   signedIn(`connect-${name}`, connectPath(provider), { answers: { open_connection: { ...opened, ...connection } } });
 
-/** The same after submitting a credential that got this answer from the provider. */
+/** The same page after a submitted credential got this answer from the provider. */
 const tried = (name: string, status: number, key: string): State =>
   page(`connect-${name}`, async ({ pages }) => {
     pages.ask.answer = () => new Response(null, { status });

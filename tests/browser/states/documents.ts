@@ -50,7 +50,7 @@ const alarming: ShownDocument = {
   iban_was: "GB82WEST12345698765432",
   doubts: [{ code: "totals" }],
 };
-/** In every state in which the books page lists them. */
+/** In every state that the books page lists. */
 export const DOCUMENTS: ShownDocument[] = [alarming, question, { ...loose, state: "new" }, unread, {
   ...loose,
   state: "new",
@@ -74,7 +74,7 @@ const shown = (name: string, document: ShownDocument, query = ""): State =>
 
 const UPLOAD = "/account/import/imp_000000000001";
 
-/** The report, with the same answer for every file. */
+/** The report, with the same result for every file. */
 const taken = (name: string, result: Record<string, unknown>): State =>
   page(`documents-${name}`, async ({ pages }) => {
     const { browser } = await signIn(pages, EMAIL);

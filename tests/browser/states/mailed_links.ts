@@ -9,7 +9,7 @@ interface Unsubscribing {
   sentOn?: string;
   isSignedIn?: boolean;
   isOwner?: boolean;
-  /** After the button was pressed. */
+  /** After the button was clicked. */
   isSent?: boolean;
 }
 

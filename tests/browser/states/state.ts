@@ -5,7 +5,7 @@ import { PROVIDERS } from "../../../shared/providers/registry.ts";
 import type { Languages } from "../../../shared/words/words.ts";
 import { answering, type Browser, createPages, signIn } from "../../functions/auth-callback/harness.ts";
 
-/** The content of a picture: the answer to one request, from the app in the session of `browser`. */
+/** The state's request, sent to the app in the session of `browser`. */
 export interface State {
   name: string;
   /** Renders the page; each call renders it again. @param languages the catalogs; a test may pass its own */

@@ -136,8 +136,8 @@ export async function run(session: Session, name: string, args: Json): Promise<J
 
 const OF_EXPENSE = "(select lpad(e.recorded_seq::text, 9, '0') from app.expenses as e where e.id = t.expense_id)";
 /**
- * The order of each table's rows independent of ids. Leaves out idempotency keys and pending confirmations, which keep
- * the arguments as received, read or not.
+ * An order of each table's rows that is independent of ids. Leaves out idempotency keys and pending confirmations,
+ * which store the arguments even if no code reads them.
  */
 const TABLES = {
   categories: "t.name",
@@ -154,7 +154,7 @@ const TABLES = {
 export async function outcome(session: Session, answer: Json): Promise<string> {
   // Describes how the file was parsed, in the caller's own words.
   delete answer.data?.preview?.mapping;
-  // Cursors contain the identity of their list, whether or not its arguments were read.
+  // Cursors contain the identity of their list, even if none of its arguments was read.
   delete answer.page;
   delete answer.file;
   const rows = Object.entries(TABLES).map(([name, place]) =>

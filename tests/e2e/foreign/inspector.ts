@@ -20,7 +20,7 @@ Deno.test("the Inspector signs in, lists without a complaint about a schema, and
     assertEquals([listed.code, JSON.parse(listed.stdout).result.tools.length > 9], [0, true], listed.stderr);
   }
 
-  // The second program finds the first one's tokens, so nobody has to consent again.
+  // The second program finds the first one's tokens, so no second consent is needed.
   const called = await inspector.run(
     [...target, "--stored-auth-only", "--method", "tools/call", "--tool-name", "get_context"],
     { env },

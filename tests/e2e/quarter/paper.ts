@@ -65,7 +65,7 @@ export function balancesOf(entries: Iterable<Entry>, settlements: readonly Settl
     if (isDeleted) continue;
     const whole = all.reduce((sum, [, parts]) => sum + parts, 0);
     for (const [person, parts] of all) {
-      // Rounded down; the remainder stays with who paid.
+      // Rounded down; the payer keeps the remainder.
       if (person !== payer) owe(person, payer, currency, Number(BigInt(minor) * BigInt(parts) / BigInt(whole)));
     }
   }
@@ -104,6 +104,6 @@ export class Window {
   }
 }
 
-/** Whether sums exceed an amount of euro cents; a sum without a rate may have any value. */
+/** Whether sums exceed an amount of euro cents; without a rate, the value could be anything. */
 export const exceeds = ({ EUR = 0, JPY = 0, KWD }: Moved["sums"], cents: number): boolean =>
   KWD !== undefined || EUR + Math.round(JPY * 100 / YEN) > cents;

@@ -21,9 +21,9 @@ export interface Plan {
   again?: number[];
   trialEnds?: string;
   contract?: { renewsOn: string; noticeDays: number; termMinor: number };
-  /** Due once a year, and not for the first time. */
+  /** Due once a year, except for the first time. */
   comesAgain?: boolean;
-  /** Further arguments of `add_bill`: the schedule in a model's words. */
+  /** Further arguments of `add_bill`: the schedule in a model's form. */
   said: Record<string, unknown>;
 }
 

@@ -154,7 +154,7 @@ export async function worksAt(company: Organization, spending: Spending): Promis
   const paid = company.bill("Payroll").dates.findLast(({ status }) => status === "paid");
   if (paid && plus(paid.on, 2) === today) await company.payAgain("Payroll", lea);
 
-  // The bookkeeper is paid when she asks for it, which she forgets in summer.
+  // The bookkeeper is paid when she asks for it, which she forgets in the summer.
   const asked = company.bill("Bookkeeper").overdue(today);
   if (asked.length > 0 && plus(asked[0]!.on, 5) <= today && !(day > "06-01" && day < "09-10")) {
     await company.pay("Bookkeeper", tom);

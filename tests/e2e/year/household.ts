@@ -128,7 +128,7 @@ const BILLS: Plan[] = [
   },
 ];
 
-/** Its amount comes from the provider on the 2nd, a day after it was charged. */
+/** Its amount comes from the provider on the 2nd, a day after the charge. */
 export const HEATING: Plan = {
   name: "Heating",
   currency: "EUR",
@@ -169,7 +169,7 @@ export async function livesIn(home: Organization, spending: Spending): Promise<v
   if (day === "06-20") await home.reprice("Rent", ben, 136_000);
   if (day === "04-12") await home.reprice("Netflix", anna, 1_799);
 
-  // The first of March's electricity was forgotten for weeks; on the first days of a month, a payment has another
+  // The electricity bill of 1 March was forgotten for weeks. On the first days of a month, a payment would have another
   // meaning.
   const electricity = home.bill("Electricity").overdue(today)[0];
   const late = electricity?.on === "2026-03-31" ? 40 : 4;
@@ -184,7 +184,7 @@ export async function livesIn(home: Organization, spending: Spending): Promise<v
   if (swimming === today && day === "04-15") await home.skip("Swimming", anna, today);
   else if (swimming === today) await home.pay("Swimming", anna);
 
-  // February's was forgotten, and each later one is paid on its day; there is none in summer.
+  // February's was forgotten, and each later one is paid on its day. None is due in summer.
   if (dayOfMonth(today) === 12 && day !== "02-12" && !home.bill("Yoga").isPaused) await home.pay("Yoga", anna);
   if (day === "06-20") await home.pause("Yoga", ben);
   if (day === "08-03") await home.skip("Yoga", anna, "2026-02-12");

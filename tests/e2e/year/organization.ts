@@ -20,7 +20,7 @@ export interface OrganizationOptions {
 }
 
 interface Payment {
-  /** Without it, they only report that the bill is paid. */
+  /** Without an amount, they only report that the bill is paid. */
   dueOn?: string;
   minor?: number;
   /** In the base currency. */
@@ -41,7 +41,7 @@ export class Organization {
   get owner() {
     return this.options.people[0]!;
   }
-  /** The owner's day applies to everybody. */
+  /** The owner's calendar day applies to everybody. */
   today = (): string => localDay(this.options.clock(), this.options.timezone);
   bill = (name: string): Bill => this.bills.find(({ plan }) => plan.name === name)!;
   someone = (): Assistant => this.options.chance.pick(this.options.people);
@@ -79,7 +79,7 @@ export class Organization {
     this.charge();
     const { plan, ...bill } = this.bill(name);
     const { minor, paidOn = this.today(), charged } = payment;
-    // On a due day, the payment is for that day's date, even with an earlier open one.
+    // On a due day, the payment is for that day's date, even if an earlier one is open.
     const open = this.bill(name).open();
     const dueOn = payment.dueOn ?? (open.find(({ on }) => on === paidOn) ?? open[0]!).on;
     const { data, change_id, warnings } = await who.ok("mark_bill_paid", this.#said(name, payment));

@@ -90,7 +90,7 @@ export function makeYear(year: number, seed: number): Month[] {
         if (fate >= 4 && fate < 7) cash.push(item);
         else book({ date: bookedOn(day), text: descriptor(1000 + random(9000)), cents, of: fate < 4 ? [] : [item] });
       }
-      // The coffee of each working day costs the same.
+      // The coffee costs the same on each working day.
       if (![0, 6].includes(new Date(day).getUTCDay())) {
         const coffee: Said = { name: "Einstein Kaffee", amount: "3.80", date: day };
         said.push(coffee);

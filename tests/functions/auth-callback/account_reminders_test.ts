@@ -26,20 +26,20 @@ accountTest(
     await signInAs("mira@example.com");
     assertEquals(await changes(), 0);
 
-    // Refused mails concerned the old address.
+    // The refused mails went to the old address.
     await set("refused_email = 'mira@example.com', refused_at = now()");
     const browser = await signInAs("mira@new.example");
     assertEquals([await reminders(), await changes()], [{ address: "mira@new.example", refused: null }, 1]);
     assertStringIncludes(await (await browser.get("/account")).text(), "<bdi>mira@new.example</bdi>");
 
-    // A separate reminder address stays, and stays refused.
+    // A separate reminder address stays in use, and stays refused.
     await set(
       "reminder_email = 'bills@x.example', reminder_email_confirmed_at = now(), refused_email = 'bills@x.example', refused_at = now()",
     );
     await signInAs("mira@newer.example");
     assertEquals([await reminders(), await changes()], [{ address: "bills@x.example", refused: "bills@x.example" }, 2]);
 
-    // Unless it equals the new one; then there is no separate address.
+    // If it equals the new address, it is no longer separate.
     await set("reminder_email_confirmed_at = null, refused_email = null, refused_at = null");
     await signInAs("bills@x.example");
     assertEquals(await reminders(), { address: "bills@x.example", refused: null });
@@ -147,7 +147,7 @@ accountTest(
     assertEquals(await mails(), ["all", "mine"]);
     assertEquals((await auditOf(database)).at(-1), "reminders.mails_chosen");
 
-    // An owner has no choice there, but can turn reminders on again after an unsubscribe link.
+    // An owner has no choice on the page, but can turn reminders on again after using an unsubscribe link.
     const chooses = async () => (await (await owner.browser.get("/account")).text()).includes('value="mails"');
     assertEquals(await chooses(), false);
     await database.asService("unsubscribe", { user_id: owner.id, scope: home!.id, at: "2026-11-20T10:00:00Z" });

@@ -128,7 +128,7 @@ accountTest("pages carry their security headers; unknown paths and methods are p
     const response = await browser.get(path);
     assertEquals(response.status, status, path);
     assertMatch(
-      // The front page has a script of its own, for its copy button.
+      // The front page has its own script, for the copy button.
       response.headers.get("content-security-policy")!.replace(
         / script-src 'nonce-[\w+/=]+';/,
         path === "/" ? "" : "$&",

@@ -82,7 +82,7 @@ accountTest("Undo reverts a change once, and can be undone", async (pages, datab
   assertEquals(first.status, 303, await first.text());
   const undo = first.headers.get("location")!;
   assertEquals(await names(database), []);
-  // The same form again, as by a double press or the back button.
+  // The same form again, as after a double click or the back button.
   assertEquals((await anna.browser.submit(page, 'name="change"', {})).headers.get("location"), undo);
   assertEquals(await names(database), []);
   const undone = await open(anna, undo);
@@ -90,7 +90,7 @@ accountTest("Undo reverts a change once, and can be undone", async (pages, datab
   const again = await anna.browser.submit(undone, 'name="change"', {});
   assertEquals(again.status, 303);
   assertEquals(await names(database), ["Lunch"]);
-  // An old page cannot undo a change that was undone and redone meanwhile.
+  // An outdated page can't undo a change that was undone and redone meanwhile.
   const old = await anna.browser.submit(page, 'name="change"', { key: crypto.randomUUID() });
   assertEquals([old.status, await names(database)], [303, []]);
 });
@@ -301,7 +301,7 @@ accountTest("no role that serves requests can alter recorded changes", async (pa
     assertEquals(await database.query("select * from app.change_sets"), before);
     assertEquals(await database.query("select count from app.tool_reads"), [{ count: 2 }]);
   }
-  // Nor a change too old to undo, whose effects are deleted.
+  // The same applies to a change too old to undo, whose effects are deleted.
   await database.query("select jobs.purge_expired($1::timestamptz + interval '31 days')", [NOW.toISOString()]);
   const emptied = await database.query<Json>("select * from app.change_sets");
   assertEquals(emptied.map(({ is_emptied }) => is_emptied), [true]);

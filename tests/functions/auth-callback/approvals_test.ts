@@ -1,4 +1,4 @@
-/** The approval pages over a real database: rules, and the deciding press, by different people. */
+/** The approval pages over a real database: rules and decisions, by different people. */
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import type { TestDatabase } from "../../_support/database.ts";
 import { accountTest, auditOf, newPerson, onboarded } from "./account_harness.ts";
@@ -19,7 +19,7 @@ interface House {
   ben: Person;
   /** Logs an expense as a person; returns the tool's envelope. */
   log(who: Person, item?: Record<string, unknown>): Promise<Envelope>;
-  /** The same for an expense that must wait: the path of its page. */
+  /** As above, for an expense that must wait; returns the path of its page. */
   waiting(who: Person, item?: Record<string, unknown>): Promise<string>;
 }
 

@@ -108,7 +108,7 @@ Deno.test("a stranger's guesses block nobody else's code entry, even with a forg
       assert(answer.includes("<h1>Sign in</h1>") && !answer.includes("mira@"), cookie);
     }
   }
-  // Requesting a mail to that address gives one guess only at one's own sign-in.
+  // A mail to that address allows one guess, only at the requester's own sign-in.
   const stranger = pages.browser();
   pages.clock.now = new Date(NOW.getTime() + 30_000);
   await stranger.post("/login", { email: "mira@example.com" });
@@ -126,7 +126,7 @@ Deno.test("a pending sign-in is forgotten after an hour", async () => {
   assert((await (await guess(browser)).text()).includes("<h1>Sign in</h1>"));
 });
 
-// The identity provider allows a burst of 30 per address, and all requests come from ours.
+// The identity provider allows a burst of 30 per address, and all requests come from our address.
 const STRANGER = { "x-forwarded-for": "192.0.2.1" };
 const OTHER = { "x-forwarded-for": "192.0.2.2" };
 
@@ -162,7 +162,7 @@ for (const [what, send] of Object.entries(JUNK)) {
     const { pathname, search } = new URL(redirectTo);
     const opened = await victim.post(`${pathname}${search}&token_hash=${tokenHash}&type=email`, {}, OTHER);
     assertEquals(opened.headers.get("location"), "/onboarding");
-    // A refused attempt costs nothing: a minute later, one more is allowed.
+    // A refused attempt isn't counted: a minute later, one more is allowed.
     pages.clock.now = new Date(NOW.getTime() + 60_000);
     assertEquals((await send(pages.browser(), 40)).status, 400);
   });

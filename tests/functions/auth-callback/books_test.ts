@@ -1,4 +1,4 @@
-/** The books page over a real database: its contents per person, and paying by a single or repeated press. */
+/** The books page over a real database: its contents per person, and payments by single or repeated clicks. */
 import { assert, assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
 import type { TestDatabase } from "../../_support/database.ts";
 import { accountTest, newPerson, onboarded } from "./account_harness.ts";
@@ -155,7 +155,7 @@ accountTest("a bill with more dates than are shown names its part of the total",
   const one = textOf(await page());
   assertStringIncludes(one, "due 20 November 2026 5 payments by 20 December 2026 , €50.00 in total");
   assertStringIncludes(one, "Due by 20 December 2026 €950.00");
-  // Two have passed and have their own rows; the note appears once, on the next one.
+  // Two have passed and have their own rows. The note appears once, on the next one.
   pages.clock.now = new Date("2026-12-01T10:00:00Z");
   const later = textOf(await page());
   assertStringIncludes(later, "due 4 December 2026 6 payments by 31 December 2026 , €60.00 in total");
@@ -250,7 +250,6 @@ accountTest("a budget includes its carry-over", async (pages, database) => {
   const december = textOf(await page());
   assertStringIncludes(december, "Travel €150.00 left of €150.00");
   assertStringIncludes(december, "Gifts €30.00 over the budget of €50.00");
-  // Overspending in earlier months is not overspending in this month.
   assertStringIncludes(december, "Books €0.00 spent; earlier overspending used up the budget");
 });
 
@@ -323,7 +322,7 @@ accountTest("a page that was shown before the amount changed pays nothing", asyn
   assert((await run("update_bill", { bill_id: data.bill.id, set: { amount: "950.00" } })).ok);
   const response = await owner.browser.submit(shown, 'value="pay"', {});
   assertEquals(response.headers.get("location"), `/books?organization=${organizationId}&news=changed`);
-  // Meanwhile an assistant pays a part, so the rest is another amount.
+  // Meanwhile an assistant pays a part, so the rest differs from the shown amount.
   const next = await page();
   assert((await run("mark_bill_paid", { bill_id: data.bill.id, due_on: "2026-11-25", amount: "50.00" })).ok);
   await owner.browser.submit(next, 'value="pay"', {});

@@ -76,7 +76,7 @@ Deno.test("login, code entry, confirm and logout refuse a forged post from a bro
       }
     }
   }
-  // A valid token does not make up for a foreign or hidden origin.
+  // A valid token does not compensate for a foreign or hidden origin.
   for (const headers of [{ origin: "null" }, { origin: "https://evil.example" }, { "sec-fetch-site": "same-site" }]) {
     const fields = { email: "a@example.com", [BROWSER_TOKEN]: victim.token };
     assertEquals((await post(pages, "/login", { ...fields, cookie: victim.cookie, headers })).status, 403);
@@ -107,7 +107,7 @@ Deno.test("the cookie is random, HttpOnly, Lax and bound to the host, and the pa
   assert(!one.html.includes(one.cookie.split("=")[1]!));
   const local = createPages(DATABASE, { siteUrl: "http://127.0.0.1:54321" });
   assertMatch((await open(local, "/login")).set[0]!, /^browser=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
-  // Values that are not ours, from a sibling site or an older version, are replaced.
+  // Foreign values, from a sibling site or an older version, are replaced.
   assertEquals((await open(pages, "/login", "__Host-browser=tossed")).set.length, 1);
 });
 

@@ -28,7 +28,9 @@ async function addBill(
   return bill!.id;
 }
 
-/** Presses the button, on an account page opened earlier if given, and returns the path of the shown address. */
+/**
+ * Clicks the button on an account page, which may have been opened earlier, and returns the path of the shown address.
+ */
 async function getAddress(browser: Browser, page?: string): Promise<string> {
   const response = await browser.submit(page ?? await (await browser.get("/account")).text(), 'value="create"');
   assertEquals([response.status, response.headers.get("cache-control")], [200, "no-store"]);
@@ -214,7 +216,7 @@ accountTest("two people with the same books have separate addresses", async (pag
   // A person's switch changes only their own address.
   await press(mira.browser, "show_amounts");
   assertFalse((await read(pages, bens)).text.includes("900.00"));
-  // A membership that ends takes its own address along, and no other.
+  // The end of a membership ends its own address and no other.
   await database.query("delete from identity.memberships where user_id = $1 and organization_id = $2", [
     ben.id,
     organizationId,

@@ -84,7 +84,7 @@ Deno.test("GET /auth/callback explains why a sign-in failed, keeps next and neve
       pages.browser(),
     ],
     ["/auth/callback?token_hash=abc&type=nonsense&next=%2Fx", "The sign-in didn’t finish", pages.browser()],
-    // The requester would be signed in instead of the mail's recipient.
+    // The requester would be signed in as the mail's recipient.
     ["/auth/callback?token_hash=abc&type=email_change&next=%2Fx", "The sign-in didn’t finish", pages.browser()],
   ];
   for (const [path, title, browser] of cases) {

@@ -1,4 +1,4 @@
-/** Forged, oversized and guessing requests to the credential page, and a moved credential. */
+/** Forged and oversized requests to the credential page, guesses, and a moved credential. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { EnvelopeError } from "../../../shared/credentials/envelope.ts";
 import {
@@ -61,7 +61,7 @@ providerTest(
     pages.ask.answer = () => new Response(null, { status: 401 });
     const page = await (await household.browser.get(connectPath(household.billId))).text();
     const attempt = (key: string) => household.browser.submit(page, "credential_key", { credential_key: key });
-    // A malformed credential is not sent to anyone and does not count as an attempt.
+    // A malformed credential is not sent to any provider and does not count as an attempt.
     for (let n = 0; n < 5; n++) assertEquals((await attempt("short")).status, 400);
     for (let n = 0; n < 10; n++) assertEquals((await attempt(`guess-number-${n}`)).status, 400);
     const limited = await read(attempt(CANARY));

@@ -1,4 +1,4 @@
-/** A credential is tried with its provider, then stored sealed, and never comes back. */
+/** A credential is tried with its provider, then stored sealed, and never returned. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import {
   assertNothingSaved,
@@ -115,7 +115,7 @@ for (const [what, { answer, status, words }] of Object.entries(FAILURES)) {
       assert(!refused.page.includes(CANARY) && !JSON.stringify([...refused.headers]).includes(CANARY));
       if (status === 400) assertMatch(refused.page, /<input id="credential_key"[^>]*aria-invalid="true"/);
       await assertNothingSaved(database);
-      // The same page accepts it once the provider does.
+      // The same page accepts the credential once the provider does.
       pages.ask.answer = () => Response.json({ amount: "1" });
       const again = await household.browser.submit(refused.page, "credential_key", { credential_key: CANARY });
       assertEquals(again.status, 303);

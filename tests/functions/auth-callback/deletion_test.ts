@@ -35,7 +35,7 @@ accountTest(
     assertEquals(wrong.status, 422);
     assertStringIncludes(await wrong.text(), "That isn’t its name.");
     assertEquals(pages.mails.length, 0);
-    // A second press changes nothing.
+    // A second click changes nothing.
     for (let press = 0; press < 2; press++) {
       const done = await browser.submit(question, 'value="delete"', { name: " Mira & Co " });
       assertEquals([done.status, done.headers.get("location")], [303, path]);

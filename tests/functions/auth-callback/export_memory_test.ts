@@ -58,7 +58,7 @@ for (const what of ["everything", "payments"]) {
       if (chunks++ % 20 === 0) most = Math.max(most, heapUsed() - before);
     }
     assert(bytes > 1_000_000 && chunks > 40, `${bytes} bytes in ${chunks} chunks`);
-    // The texts alone have 22 MB per file.
+    // The texts alone take 22 MB per file.
     assert(most < 10, `${Math.round(most)} MiB`);
   });
 

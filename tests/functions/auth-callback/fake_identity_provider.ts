@@ -21,7 +21,10 @@ export class FakeIdentityProvider {
   readonly requests: string[] = [];
   /** Replaces the answer, e.g. with an outage. */
   failure: ((signal: AbortSignal | null | undefined) => Promise<Response>) | undefined;
-  /** The remaining requests of a path, shared by everybody, because all come from one address. The real limit is 30. */
+  /**
+   * The remaining requests of a path, for all people together, because all requests come from one address. The real
+   * limit is 30.
+   */
   readonly room = new Map<string, number>();
   #codes = new Map<string, { email: string; challenge: string }>();
   #sessions = new Map<string, { email: string; refreshToken: string }>();
@@ -33,8 +36,7 @@ export class FakeIdentityProvider {
   }
 
   /**
-   * The redirect after a GET on the mailed link (identity-provider: the first use gives a code, later ones an error in
-   * query and fragment).
+   * The redirect after a GET on the mailed link. The first use gives a code, later ones an error in query and fragment.
    */
   async follow(mail: SignInMail): Promise<string> {
     const target = new URL(mail.redirectTo);

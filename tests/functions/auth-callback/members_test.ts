@@ -112,7 +112,7 @@ accountTest(
     assertEquals(await roleOf(database, id), "member");
     const owned = await database.query("select from identity.organizations where owner_id = $1", [id]);
     assertEquals(owned.length, 0);
-    // An organization of their own later still has the unused trial.
+    // A later organization of their own still gets the unused trial.
     const created = await browser.submit(
       await textOf(await browser.get("/organizations/new?next=%2Fx")),
       'name="name"',
@@ -150,7 +150,7 @@ accountTest(
     // The form of a page that was opened before.
     const press = await unsaid.submit(before, 'name="country"', { country: "DE", timezone: "Europe/Berlin" });
     assertEquals(press.headers.get("location"), link());
-    // An account before onboarding counts, too.
+    // An account before onboarding also counts.
     await database.query("update identity.profiles set country = null where user_id = $1", [ben.id]);
     const late = await unsaid.submit(before, 'name="country"', { country: "DE", timezone: "Europe/Berlin" });
     assertStringIncludes(await textOf(late), "You already have an account as");

@@ -1,4 +1,4 @@
-/** Pages of organizations that accept no changes say so, name a person who can help, and refuse every form. */
+/** Pages of organizations that accept no changes explain it, name a person who can help, and refuse every form. */
 import { assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import type { TestDatabase } from "../../_support/database.ts";
 import { accountTest, onboarded } from "./account_harness.ts";
@@ -81,7 +81,7 @@ accountTest("an organization that is being deleted refuses every form", async (p
     assertStringIncludes(html, 'href="/account"', "what leads on is no second attempt");
   }
   assertEquals(pages.mails, []);
-  // Posting reveals nothing to a person without access.
+  // Posting reveals nothing to people without access.
   const stranger = await onboarded(pages, database, "stranger@example.com");
   const token = await tokenOf(stranger);
   for (const [, path, fields] of posts) {

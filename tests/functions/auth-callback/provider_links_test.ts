@@ -69,7 +69,7 @@ linkTest("a link is paused once and resumed once", async ({ household, database 
     (await household.browser.submit(page, "resume_link")).headers.get("location"),
     "/account?done=link_resumed",
   );
-  // Pressed again, it is already done.
+  // A repeated click has no further effect.
   assertEquals((await household.browser.submit(page, "resume_link")).status, 303);
   assertEquals(await statusOf(database), ["active"]);
   assertEquals(await eventsOf(database), ["provider.connected", "provider.paused", "provider.resumed"]);

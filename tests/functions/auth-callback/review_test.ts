@@ -68,7 +68,7 @@ Deno.test("a reviewer's code signs in without a mail, shows the demo's books, an
   assertStringIncludes(activity, "A directory’s reviewer signed in");
   const [listed] = await listReviewers(database);
   assertEquals([listed!.email, listed!.sign_ins], [EMAIL, 1]);
-  // The books are as rich as the demo's, and contain no invented rate.
+  // The books are as complete as the demo's, and contain no invented rate.
   const [counts] = await query<{ bills: number; payments: number; rates: number }>(
     `select (select count(*)::int from app.expenses where kind = 'bill') as bills,
        (select count(*)::int from app.payments) as payments, (select count(*)::int from app.fx_rates) as rates`,

@@ -36,7 +36,7 @@ async function returning(pages: Pages): Promise<Browser> {
   return browser;
 }
 
-/** With the six digits, so that only readSession() checks the session's method. */
+/** With the six digits, so that only readSession() checks how the session began. */
 async function signInWithCode(pages: Pages, email: string): Promise<{ browser: Browser }> {
   const browser = pages.browser();
   await browser.post("/login", { email });
@@ -113,7 +113,7 @@ Deno.test("readSession() gives the identity provider 3 seconds", async () => {
   const startedAt = Date.now();
   const response = await browser.get("/account");
   const seconds = (Date.now() - startedAt) / 1000;
-  // The provider would never answer. Only a lower bound, which no slow machine violates.
+  // The provider would never answer. This is only a lower bound, so a slow machine passes too.
   assert(seconds >= 2.9, `it took ${seconds} s`);
   assertEquals([response.status, response.headers.getSetCookie()], [503, []]);
   assertStringIncludes(await response.text(), "If you were saving something, check before trying again.");
@@ -165,7 +165,7 @@ Deno.test("a 429 of the identity provider sets the wait from its header or messa
   }
 });
 
-// Security High 2, account pre-hijack.
+// An account pre-hijacked with a password.
 Deno.test("a session started by a password is rejected and ended at the identity provider", async () => {
   const pages = createPages(DATABASE);
   pages.provider.method = "password";
@@ -257,7 +257,6 @@ Deno.test("a deleted person's session is not accepted", async () => {
   assert(!browser.cookies.has("__Host-session"));
 });
 
-// On the real parts, finding 6.
 Deno.test("a suspended person with the right code or link is told about the suspension", async () => {
   const pages = createPages(DATABASE);
   const reads = async (response: Response) => {

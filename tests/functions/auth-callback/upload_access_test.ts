@@ -4,7 +4,7 @@ import { accountTest } from "./account_harness.ts";
 import { type Browser, createPages, formsOf, over } from "./harness.ts";
 import { csv, idIn, linkFor, send, uploader, uploadTest } from "./upload_harness.ts";
 
-/** A page's text without parts that differ by request. */
+/** A page's text without the parts that differ by request. */
 const said = (html: string) =>
   html.replace(/<style.*?<\/style>/gs, "").replaceAll(/nonce="[^"]*"|value="[^"]*"|[0-9a-f-]{36}/g, "");
 

@@ -66,7 +66,7 @@ Deno.test("links are counted unless they have ended; only eligible ones are fetc
   const paused = await connect(books, "paused bill", "active");
   await database.query("update app.expenses set status = 'paused' where name = 'paused bill'");
   await database.query("update identity.organizations set plan = 'pro' where id = $1", [poor.organizationId]);
-  // A statement from the time when the plan still included fetching does not count either.
+  // A statement from the time when the plan still included fetching doesn't count either.
   await database.query(
     `insert into app.provider_statements (organization_id, link_id, period, amount_minor, currency, payload_sha256, status, reason, fetched_at)
      select organization_id, id, '2026-09-01', 1, 'EUR', repeat('0', 64), 'ignored', 'not_due', now() from app.provider_links where organization_id = $1`,

@@ -1,4 +1,7 @@
-/** Months before the last one: a whole year in one run, in turns with other links, each once despite interruptions. */
+/**
+ * Months before the last one are fetched in one run, up to a year, in turns with other links, and each once despite
+ * interruptions.
+ */
 import { assertEquals } from "@std/assert";
 import { ProviderError } from "../../../shared/providers/provider_error.ts";
 import type { MonthRequest } from "../../../shared/providers/provider.ts";

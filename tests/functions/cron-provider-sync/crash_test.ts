@@ -1,4 +1,4 @@
-/** Crashes lose nothing and write nothing twice. Processes crash concurrently in tests/pg/provider_sync.ts. */
+/** Crashes lose nothing and write nothing twice. tests/pg/provider_sync.ts covers concurrent crashes. */
 import { sharedDatabase } from "../../_support/database.ts";
 import { crashUntilDone } from "./crashes.ts";
 

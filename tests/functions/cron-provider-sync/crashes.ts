@@ -16,7 +16,7 @@ export interface CrashPlan {
   parallel: number;
 }
 
-/** More than a process can store or hold before it dies, so that every dying process has enough work. */
+/** More links than a process can process before it dies. */
 const LINKS_EACH = 16;
 
 const PLACES: [name: string, isHeard: boolean][] = [

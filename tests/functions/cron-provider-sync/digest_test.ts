@@ -1,4 +1,4 @@
-/** The digest about fetched amounts, rejected ones, and links waiting for their owner. */
+/** The digest's lines about fetched amounts, rejected amounts, and links waiting for their owner. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Statement } from "../../../shared/providers/provider.ts";
 import { ProviderError } from "../../../shared/providers/provider_error.ts";

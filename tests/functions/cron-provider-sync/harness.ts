@@ -15,7 +15,7 @@ export const SECRET = "the-secret-of-the-scheduler-in-tests";
 export const KEY = btoa("k".repeat(32));
 export const PREVIOUS_KEY = btoa("p".repeat(32));
 
-/** @param say its result or error; the credential is `{ account }` */
+/** @param say the provider's result or error; the credential is `{ account }` */
 export const fakeProvider = (
   key: string,
   say: (request: MonthRequest) => Promise<Omit<Statement, "pages">> | Omit<Statement, "pages">,
@@ -62,7 +62,7 @@ export function createSync(options: SyncOptions): SyncHarness {
   const log = createLog((line) => lines.push(line));
   const app = createCronProviderSyncApp({ config, database, clock: now, log, fetch, guardedFetch }, {
     registry,
-    // Without a test's command no time passes, however slow the machine.
+    // Without a test's command no time passes, regardless of the machine's speed.
     limits: { elapsed: () => 0, ...limits },
   });
   const request = async (path: string, init?: RequestInit) => await app.request(path, init);
@@ -109,14 +109,14 @@ export async function addLink(
   return link!.id;
 }
 
-/** Known bill amounts: each open date with its amount, `2026-10-25 84.20`. */
+/** The amounts of a bill's open dates, if known: `2026-10-25 84.20`. */
 export const amounts = async (database: TestDatabase) =>
   (await database.query<{ text: string }>(
     `select o.due_on || ' ' || coalesce(app.format_amount(o.expected_minor, o.currency), '-') || ' ' || o.amount_source as text
      from app.expense_occurrences as o where o.status = 'open' order by o.expense_id, o.due_on`,
   )).map(({ text }) => text);
 
-/** Everything that a run may write except run counters, to detect changes by another run. */
+/** Everything that a run may write except run counters, for detecting changes by another run. */
 export const written = (database: TestDatabase) =>
   database.query(
     `select 'statement' as kind, to_jsonb(s) as row from app.provider_statements as s

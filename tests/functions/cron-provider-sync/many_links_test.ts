@@ -17,7 +17,7 @@ const database = await sharedDatabase();
 const NOW = new Date("2026-10-02T06:00:00Z");
 const LINKS = 200;
 
-/** The misbehaving links, and the run's report for each kind. */
+/** The misbehaving links, and the expected report for each kind. */
 const BAD: [n: number, provider: string, scenario: Scenario, code: string][] = [
   [11, "openai", "500", "upstream"],
   [42, "anthropic", "hang", "timeout"],
@@ -109,7 +109,7 @@ Deno.test("among 200 links, failing, hanging and hostile ones block nothing, and
   }
 });
 
-/** Returns the same for every account; each call takes this long on its own clock, which starts with a run. */
+/** Returns the same answer for every account. Each call takes this long on its own clock, which starts with a run. */
 function slowProvider(ms: number) {
   let spentMs = 0;
   const asked = new Map<string, number>();
@@ -161,7 +161,7 @@ Deno.test("when every provider hangs the run still ends, cutting its last links 
       return new Promise(() => {});
     })),
     now: () => NOW,
-    // The remaining time of the run limits the last links, which would otherwise take an hour.
+    // The run's remaining time limits the last links, which would otherwise take an hour.
     limits: { workMs: 2_500, endMs: 2_900, linkMs: 3_600_000, elapsed: () => asked < 6 ? 2_400 : 2_500 },
   }).run();
   assertEquals([answer.ok, answer.synced, answer.errors.map(({ code, count }) => [code, count])], [

@@ -15,7 +15,7 @@ export interface CrashPlan {
   members?: boolean;
   /** Minimum number of processes that die. */
   crashes: number;
-  /** Lower for the first kinds of calls, because otherwise nearly all processes would die there. */
+  /** Lower for the first kinds of calls, where otherwise nearly all processes would die. */
   mostInOnePlace?: number;
   /** Concurrent processes. */
   parallel: number;
@@ -118,7 +118,7 @@ function crashingDatabase(database: Database, process: Process): Database {
   };
 }
 
-/** The bills in a mail's reminders: each once, from its table row, because the sentences around it name bills too. */
+/** The bills in a mail's reminders, each once, from their table rows, because other sentences also name bills. */
 export const billsIn = (text: string): string[] =>
   [...text.matchAll(/^ {2}(Bill \d+\.\d+) /gm)].map(([, name]) => name!);
 

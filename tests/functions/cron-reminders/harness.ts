@@ -1,6 +1,6 @@
 /**
- * The reminders job over a test's database, a mail service that honours idempotency keys as the real one does, and
- * sources of rates.
+ * The reminders job over a test's database, a mail service that honors idempotency keys like the real one, and sources
+ * of rates.
  */
 import { assertEquals } from "@std/assert";
 import { createCronRemindersApp } from "../../../functions/cron-reminders/app.ts";
@@ -31,15 +31,15 @@ export interface MailService {
   fetch: typeof fetch;
   /** Every accepted mail, once. */
   delivered: SentMail[];
-  /** The number of calls, with any answer. */
+  /** The number of calls, whatever the answer. */
   calls: { key: string; mails: SentMail[] }[];
   /** Runs before anything is accepted. */
   before?: Fault;
-  /** Runs after everything was accepted: the answer is lost. */
+  /** Runs after the service has accepted everything, and loses the answer. */
   after?: Fault;
   /** Addresses that it always refuses. */
   bad: Set<string>;
-  /** Refuses a whole call for one bad address, in any requested mode. */
+  /** Refuses a whole call for one invalid address, whatever mode is requested. */
   isStrict: boolean;
 }
 
@@ -100,7 +100,7 @@ export interface JobOptions {
   now: () => Date;
   env?: Record<string, string>;
   workMs?: number;
-  /** Milliseconds since the start of the run: zero, however slow the machine, unless the test sets them. */
+  /** Milliseconds since the start of the run: zero on any machine, unless the test sets them. */
   elapsed?: () => number;
   guardedFetch?: GuardedFetch;
 }

@@ -1,4 +1,6 @@
-/** A mail service that refuses the sender: no address is blamed, and every mail is sent after the repair. */
+/**
+ * A mail service that refuses the sender: no recipient is marked as refused, and every mail is sent after the repair.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { sharedDatabase } from "../../_support/database.ts";
 import { startScriptedServer } from "../../shared/mail/scripted_smtp.ts";

@@ -1,4 +1,4 @@
-/** Limits of forwarded mail: between senders, organizations and the mail service. */
+/** Limits on forwarded mail: between senders, organizations and the mail service. */
 import { assertEquals } from "@std/assert";
 import { sharedDatabase } from "../../_support/database.ts";
 import { asDatabase } from "../cron-reminders/harness.ts";

@@ -1,6 +1,6 @@
 /**
  * The connector's texts besides tool answers, in the test language en-XA: a word without an accent is hard-coded. Only
- * the descriptions of arguments are in English, in their contract.
+ * the contracts' descriptions of arguments are in English.
  */
 import { assert, assertEquals } from "@std/assert";
 import { accented, plainWords, stringsIn } from "../../_support/accented.ts";

@@ -194,7 +194,7 @@ Deno.test("a run that settles late, after another run continued, changes nothing
   }
 });
 
-/** Changes that end a member's right to events of the owner's bill in the category Payroll. */
+/** Changes that end a member's right to events about the owner's bill in the category Payroll. */
 const ENDINGS: Record<string, (owner: Books, member: Books, grantId: string) => Promise<unknown>> = {
   "the grant was revoked": (_, { userId }, grantId) =>
     database.asService("revoke_grant", { user_id: userId, grant_id: grantId, at: at(DAY, "07:01") }),

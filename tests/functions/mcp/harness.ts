@@ -29,7 +29,7 @@ export interface Call {
   args: Record<string, unknown>;
 }
 
-/** @param answers what functions return or throw; by default a valid token, an empty envelope and no credentials */
+/** @param answers the results or errors of functions; by default a valid token, an empty envelope and no credentials */
 export function startConnector(
   answers: Partial<Record<"authenticate_bearer" | "call_tool" | "read_provider_credentials" | "record_use", Answer>> =
     {},
@@ -75,7 +75,7 @@ export function startConnector(
     lines,
     /** The app itself. */
     handle: (request: Request) => app.fetch(request),
-    /** Sends a request unchanged, with a valid token unless the headers have another. */
+    /** Sends a request unchanged, with a valid token unless the headers contain another one. */
     request: (method: string, options: { path?: string; headers?: Record<string, string | undefined> } = {}) =>
       send(options.path ?? "/api/mcp", { method, headers: headers(options.headers) }),
     /** Posts a body that arrives in pieces. */

@@ -43,7 +43,7 @@ async function connected(books: Books): Promise<Connected> {
   };
 }
 
-/** Each call is refused with the page that allows writing, and the books stay unchanged. */
+/** Each call is refused with a link to the page that allows writing, and the books stay unchanged. */
 async function refuses({ books, app, call }: Connected, calls: readonly (readonly [string, Json])[]): Promise<void> {
   const rows = () =>
     database.query(

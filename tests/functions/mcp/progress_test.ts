@@ -19,7 +19,7 @@ for (const era of ERA_NAMES) {
     Deno.test(`progress arrives during the work, then the result (${era}, ${path})`, async () => {
       const sync = await startSync({ links: 2 });
       const { body, headers } = withToken(era, "a token");
-      // Answered before any provider.
+      // A call that is answered before any provider.
       const response = await sync.post(body, { path, headers });
       assertEquals([response.status, response.headers.get("content-type")], [200, "text/event-stream"]);
       assertEquals([response.headers.get("x-accel-buffering"), response.headers.get("cache-control")], [

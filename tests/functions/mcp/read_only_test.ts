@@ -176,7 +176,7 @@ Deno.test("an app can't widen its access by a refresh, a scope, another registra
   assertEquals(scope, "expenses:rw");
   assertEquals((await call("log_expenses", LUNCH, access_token)).status, 403);
 
-  // A code redeemed with an access that the person did not choose.
+  // A code that is redeemed with an access level that the person did not choose.
   const query = new URLSearchParams({
     client_id: clientId,
     redirect_uri: CALLBACK,

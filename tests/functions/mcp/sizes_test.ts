@@ -23,7 +23,7 @@ function counted(text: string) {
   return { body, sent: () => sent };
 }
 
-// "Critical 1" of the review.
+// A file of stray quotes that once took 70 s to read.
 const ATTACK = callOf("import_expenses", {
   csv: `date,amount,name\n"${'"x'.repeat(131_000)}${" ".repeat(261_970)},\n`,
 });
@@ -41,7 +41,7 @@ Deno.test("a stranger's long message is refused before it is read, by one cheap 
 Deno.test("an authenticated long message is read whole, and its tool runs", async () => {
   const { stream, calls } = startConnector();
   const { result } = await messageOf(await stream(counted(ATTACK).body));
-  // The file has no readable rows; the caller is authenticated once.
+  // The file has no readable rows, and the caller is authenticated once.
   assertEquals([result.isError, calls.map(({ name }) => name)], [true, ["authenticate_bearer"]]);
   const csv = ["Date,Name,Amount", ...Array(1900).fill(`2026-10-01,${"x".repeat(60)},14.50`)].join("\n");
   assertEquals((await stream(counted(callOf("import_expenses", { csv })).body)).status, 200);

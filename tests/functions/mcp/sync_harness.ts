@@ -14,7 +14,7 @@ interface Options {
   first?: () => unknown;
   credentials?: () => unknown;
   second?: () => unknown;
-  /** Makes the call the first of an hour; called when the use is recorded. */
+  /** Makes the call the first of an hour. It is called when the use is recorded. */
   firstUse?: () => void;
 }
 

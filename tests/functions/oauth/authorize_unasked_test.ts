@@ -1,4 +1,4 @@
-/** No unrequested redirect: to a stranger's website, by prompt=none, or through an open redirector. */
+/** No redirect without a person's request: to a stranger's website, by prompt=none, or through an open redirector. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import {
   answerOf,
@@ -20,7 +20,7 @@ async function connectAt(id: string, redirect_uri: string, who: Person & { organ
   assertEquals((await harness.post("token", exchangeFields(id, code!, { redirect_uri }))).status, 200);
 }
 
-/** Errors found before the person consents. */
+/** Errors detected before the person consents. */
 const EARLY_ERRORS: [Fields, string][] = [
   [{ code_challenge: undefined }, "invalid_request"],
   [{ response_type: "token" }, "unsupported_response_type"],
@@ -31,7 +31,7 @@ const EARLY_ERRORS: [Fields, string][] = [
 Deno.test("errors for unknown websites are shown on a page that names the target, without a redirect", async () => {
   const redirect_uri = "https://evil.example/cb";
   const id = await registerClient(harness, { redirect_uris: [redirect_uri, "https://evil.example/other"] });
-  // Another person's approval, such as its maker's, does not count.
+  // Another person's approval, such as the maker's, does not count.
   await connectAt(id, redirect_uri, await createPerson(database, "evil@example.com", ["team"]));
   for (const visitor of [null, person]) {
     for (const [request, error] of EARLY_ERRORS) {
@@ -95,7 +95,7 @@ Deno.test("Medium 4: open redirectors of known makers are refused, and VS Code's
   for (const redirect_uri of redirectors) {
     const refused = await harness.register({ client_name: "Tester", redirect_uris: [redirect_uri] });
     assertEquals([refused.status, (await refused.json()).error], [400, "invalid_redirect_uri"], redirect_uri);
-    // A client that registered it before it was known is refused, too.
+    // A client that registered the URI before it was known is refused too.
     const id = await registerClient(harness);
     await database.query("update oauth.clients set redirect_uris = array[$2] where client_id = $1", [id, redirect_uri]);
     for (const visitor of [null, person]) {

@@ -3,7 +3,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import type { GuardedAnswer } from "../../../shared/net/guarded_fetch.ts";
 import { CALLBACK, connectApp, createClient, database, failed, person, published } from "./client_documents.ts";
 
-/** Bad documents, with the description of each. */
+/** Invalid documents, with the description of each. */
 const BAD: Record<string, GuardedAnswer> = {
   "a redirect": { ...failed(302), headers: new Headers({ location: "http://169.254.169.254/" }) } as GuardedAnswer,
   "nothing": failed(404),
@@ -41,7 +41,7 @@ for (const [what, answer] of Object.entries({ ...BAD, ...OUTAGES })) {
       assertEquals([response.status, response.headers.get("location")], [400, null]);
       const text = await response.text();
       assertStringIncludes(text, "We couldn’t look this app up");
-      // Neither the document nor a reason, which would reveal internal addresses.
+      // The page shows neither the document nor a reason, which would reveal internal addresses.
       for (const told of ["169.254", "other.example", "address_not_public", "client.example"]) {
         assertEquals(text.includes(told), false, told);
       }

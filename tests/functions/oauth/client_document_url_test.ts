@@ -1,4 +1,4 @@
-/** Nobody can make us fetch arbitrary URLs, by their spelling or by DNS. */
+/** Neither spelling nor DNS makes us fetch arbitrary URLs. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { createGuardedFetch } from "../../../shared/net/guarded_fetch.ts";
 import { createDenoNetwork } from "../../../shared/net/deno_network.ts";

@@ -34,7 +34,7 @@ export const failed = (status: number): GuardedAnswer => ({
   body: new Uint8Array(),
 });
 
-/** A separate client and harness for each test: failures are remembered per process. */
+/** A separate client and harness for each test, because each process remembers failures. */
 export function createClient(
   { rateLimits = "off", host = "client.example" }: { rateLimits?: RateLimits; host?: string } = {},
 ) {

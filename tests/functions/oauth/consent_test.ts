@@ -189,7 +189,7 @@ Deno.test("an answer from another site, or from a non-browser, does nothing", as
     );
   }
   assertEquals(harness.calls, []);
-  // Browsers that predate Sec-Fetch-Site at least send the origin.
+  // Browsers older than Sec-Fetch-Site at least send the origin.
   const older = await decide({ action: "approve", organization_id: pro }, person, {
     origin: SITE,
     "sec-fetch-site": "",

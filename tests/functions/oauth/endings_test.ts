@@ -47,7 +47,7 @@ for (const [what, end] of Object.entries(ENDS)) {
   });
 }
 
-// On the real parts, finding 4. Each way to be suspended, and to be reinstated.
+// Each way to be suspended, and to be reinstated.
 const SUSPENSIONS: Record<string, { by: string; until?: number }> = {
   "banned": { by: "banned_until = $2::timestamptz + interval '1 hour'", until: 3600 },
   "banned for good": { by: "banned_until = 'infinity'" },
@@ -75,7 +75,7 @@ for (const [what, { by, until }] of Object.entries(SUSPENSIONS)) {
     }
     const redeemed = await harness.post("token", exchangeFields(clientId, code));
     assertEquals([redeemed.status, (await redeemed.json()).error], [400, "invalid_grant"]);
-    // Even where the identity provider still accepts the session.
+    // Even if the identity provider still accepts the session.
     const allow = { action: "approve", organization_id: person.organizations[0] };
     assertEquals((await harness.decide(page, allow, person)).status, 403);
     const asked = await harness.get(authorizationQuery(clientId), person);

@@ -33,7 +33,7 @@ export function createHarness(database: Database, config: Partial<Config> = {}) 
   const log: string[] = [];
   const clock = { now: START };
   /**
-   * `users`: the provider's report about a person besides id and address. It never refreshes a session, and counts
+   * `users`: the provider's data about a person besides id and address. It never refreshes a session, and counts
    * lookups.
    */
   const identityProvider = { isDown: false, users: new Map<string, Record<string, unknown>>(), refreshes: 0 };
@@ -172,7 +172,7 @@ export function sessionOf({ id, email }: Person, method = "otp"): string {
 /** The signed token in a consent page. */
 export const consentOf = (page: string): string => /name="consent" value="([^"]+)"/.exec(page)?.[1] ?? "";
 
-/** The parameters that a redirect carries to the client. */
+/** The parameters in a redirect to the client. */
 export function answerOf(response: Response): Record<string, string> {
   return Object.fromEntries(new URL(response.headers.get("location")!).searchParams);
 }

@@ -78,7 +78,7 @@ Deno.test("invented sessions that have expired reach the identity provider twent
   assertEquals(await statuses(30, ask(HERE)), { 302: 20, 429: 10 });
   assertEquals(harness.identityProvider.refreshes, 20);
   assertEquals(await statuses(1, ask(ELSEWHERE)), { 302: 1 });
-  // Without such a session the page costs no draw.
+  // A session that can't be refreshed costs the page no draw.
   harness.calls.length = 0;
   assertEquals(await statuses(1, () => harness.get(authorizationQuery(clientId), person, from(HERE))), { 200: 1 });
   assertEquals(harness.calls, ["open_consent"]);

@@ -1,4 +1,4 @@
-/** An outage must look like one: a client that receives invalid_grant discards its login. */
+/** An outage must be recognizable, because a client that receives invalid_grant discards its login. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { AppError } from "../../../shared/errors.ts";
 import { createDatabase } from "../../../shared/db/client.ts";

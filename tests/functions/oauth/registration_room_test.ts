@@ -1,4 +1,4 @@
-/** "Registration cannot be shut": slots for unauthorized clients, and the clients that lose theirs to new ones. */
+/** Slots for unauthorized clients, and the clients that lose theirs to new ones. A flood can't block registration. */
 import { assert, assertEquals } from "@std/assert";
 import type { RateLimits } from "../../../shared/config.ts";
 import { limitOf } from "../../../shared/http/quotas.ts";
@@ -55,7 +55,7 @@ async function flood(
   },
 ): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
-  // A hundred per transaction: single ones would take twice as long, and a single transaction would keep every version
+  // A hundred per transaction. Single ones would take twice as long, and one large transaction would keep every version
   // of the rows that each updates.
   for (let from = 1; from <= attempts; from += 100) {
     const rows = await database.asRole(
@@ -95,7 +95,7 @@ Deno.test("ten thousand registrations from twenty addresses leave a new address 
   const tokens = await connect(harness, { clientId: honest.clientId, person });
   assertEquals(typeof tokens.access_token, "string");
 
-  // However long the flood lasts, it only takes its own slots.
+  // However long the flood lasts, it takes only its own slots.
   harness.later(2 * HOUR);
   assertEquals(await flood({ callers: 20, attempts: 200, at: harness.clock.now }), { registered: 200 });
   assertEquals([await kept(), await kept("client_name = 'Flood'")], [10_030, 10_000]);

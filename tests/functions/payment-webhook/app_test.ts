@@ -70,7 +70,7 @@ Deno.test("webhook accepts the provider's own header names, and the event id may
   const webhook = createWebhook({ database });
   const signed = await webhook.send(EVENT, { secret: null, headers: { "x-razorpay-signature": await hexOf(SECRET) } });
   assertEquals(signed.status, 200);
-  // The alias does not accept a wrong signature either.
+  // The alias rejects a wrong signature too.
   const both = { "x-payment-signature": "0".repeat(64), "x-razorpay-signature": await hexOf(SECRET) };
   assertEquals((await webhook.send(EVENT, { secret: null, headers: both })).status, 401);
   assertEquals(calls.length, 1);
@@ -104,7 +104,7 @@ Deno.test("webhook refuses a wrong signature without parsing the body or calling
     assertEquals(response.status, 401);
     assertEquals((await response.json()).error.code, "unauthorized");
   }
-  // An unsigned caller does not even learn whether it is valid JSON.
+  // An unsigned caller does not even learn whether the body is valid JSON.
   assertEquals((await webhook.send("{", { secret: "another" })).status, 401);
   assertEquals(calls.length, 0);
 });

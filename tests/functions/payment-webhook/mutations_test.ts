@@ -137,6 +137,6 @@ Deno.test(`${SIGNED} odd signed events break nothing and change no subscription`
   const [moved] = await database.query<{ count: number }>(
     "select count(*)::int as count from billing.subscriptions where organization_id = 'org_000000000002'",
   );
-  // Another subscription may name it first; an organization without one has no plan to change.
+  // Another subscription may name the organization first; without a plan of its own, there is nothing to change.
   if (moved!.count === 0) assertEquals(await planOf(database, "org_000000000002"), other);
 });

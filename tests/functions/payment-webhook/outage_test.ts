@@ -1,4 +1,4 @@
-/** The database goes down mid-day: over the real client and a real socket, with the test database behind it. */
+/** The database goes down during operation, behind the real client and a real socket. */
 import { assertEquals } from "@std/assert";
 import { paymentEvent } from "../../../local/payment_event.ts";
 import type { Timer } from "../../../shared/clock.ts";
@@ -23,7 +23,7 @@ const working: Answer = async (request) => {
 const refusing = (status: number, code: string): Answer => () =>
   Promise.resolve(Response.json({ code, message: "no", details: null, hint: null }, { status }));
 
-/** A faulty gateway: well-formed answers with status 200 that our functions never give. */
+/** A faulty gateway's well-formed answers with status 200, which our functions never give. */
 const lying = (answer: unknown): Answer => () => Promise.resolve(Response.json(answer));
 
 /** The database API on a port that survives its restarts. */

@@ -274,7 +274,7 @@ const CELLS = [
   "many lost letters",
 ];
 
-/** For the longest uploaded file, the costliest shapes; the length of a call is tried with all. */
+/** The costliest shapes, for the longest uploaded file. All shapes are tried at the length of a call. */
 const UPLOADED = [
   ...["stray quotation marks", "an endless quoted cell", "short cells", "days", "unclosed XML", "many attributes"],
   ...["entities", "lone surrogates", "lost letters"],
@@ -296,7 +296,7 @@ export const FILE_PARSERS: readonly Parser[] = [
     shapes: UPLOADED,
   },
   ...all(files, CSV),
-  // Every cell of the first rows may be a header or a value of each kind.
+  // Every cell of the first rows may be a header, or a value of each kind.
   ...all(tables, CSV, 400).map((parser) => ({ ...parser, shapes: CELLS })),
   ...all(cells, LINE),
   ...Object.entries(cells).map(([name, run]) => ({ name: `${name} of short cells`, limit: LINE, run: each(40, run) })),

@@ -39,7 +39,7 @@ function ofTool(tool: Tool): Parser[] {
       tool.parse(argumentsOf(tool, () => Object.fromEntries(pieces(share(text), 8).map((piece, i) => [piece + i, i])))),
   };
   // The same compiler checks them all, so two represent the others. Building tens of thousands of members takes longer
-  // than refusing them, so most tools get them only at the limit.
+  // than refusing them, so most tools get them only at the maximum length.
   const tried: Record<string, string[]> = { log_expenses: ["lists"], delete_records: Object.keys(forms) };
   return Object.entries(forms).filter(([form]) => form === "text" || tried[name]?.includes(form))
     .map(([form, run]) => ({ name: `${name} with ${form}`, limit, run }));

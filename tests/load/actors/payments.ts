@@ -1,4 +1,4 @@
-/** The payment provider: first charges of customers, repeated until accepted, and sometimes once more. */
+/** The payment provider: sends customers' first charges until they are accepted, and sometimes once more. */
 import { createHmac } from "node:crypto";
 import { paymentEvent } from "../../../local/payment_event.ts";
 import type { Traffic } from "../model/traffic.ts";
@@ -27,11 +27,11 @@ export class PaymentProvider {
     });
     const delivery = { customer, body: JSON.stringify(event) };
     await this.#send(delivery);
-    // At least once means sometimes twice.
+    // At least once means that some arrive twice.
     if (customer % 5 === 0) await this.#send(delivery);
   }
 
-  /** Until no event waits: the provider retries for a day. */
+  /** Until no event waits, because the provider retries for a day. */
   async finish(): Promise<void> {
     for (let tries = 0; this.#waiting.length > 0 && tries < 500; tries++) await this.deliver();
   }
@@ -45,7 +45,7 @@ export class PaymentProvider {
       path: "/api/payment/webhook",
       headers: {
         "content-type": "application/json",
-        // A provider signs with its latest secret, which it gets some time after us.
+        // The provider signs with its latest secret, which it gets some time after us.
         "x-payment-signature": createHmac("sha256", secret).update(body).digest("hex"),
       },
       body,

@@ -10,7 +10,7 @@ const dayBefore = (days: number) => new Date(Date.now() - days * DAY_MS).toISOSt
 /** The number of remembered changes, for undo. */
 const CHANGES = 5;
 
-/** A purchase abroad on each of these days, outside of anybody's books: the job fetches the days' rates for it. */
+/** A purchase abroad on each of these days, in books that nobody uses, for which the job fetches the days' rates. */
 export async function askForRates(client: Client): Promise<void> {
   const items = Array.from({ length: DAYS_BACK }, (_, index) => ({
     name: client.newName("ticket"),

@@ -1,4 +1,4 @@
-/** Compares the database with every client's own books: lost, changed, unknown, doubled and half-written rows. */
+/** Compares the database with every client's own books: lost, changed, unknown, duplicated and half-written rows. */
 import type { SqlDatabase } from "../../../local/database/sql.ts";
 import type { Row } from "../model/books.ts";
 import type { Client } from "../model/client.ts";

@@ -1,5 +1,6 @@
 /**
- * Checks promises to people and other services: mails once, proposals decided once, payments applied, files published.
+ * Checks promises to people and other services: mails are sent once, proposals decided once, payments applied, files
+ * published.
  */
 import type { SqlDatabase } from "../../../local/database/sql.ts";
 import type { PaymentProvider } from "../actors/payments.ts";

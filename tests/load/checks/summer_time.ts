@@ -1,6 +1,6 @@
 /**
- * The reminder clock crosses the change of daylight saving time, in steps and with one jump back, while owners in
- * several zones have a bill due each day: each gets one reminder, on the day of their own calendar.
+ * Moves the reminder clock over the change of daylight saving time, in steps and with one jump back, while owners in
+ * several zones have a bill due each day. Each gets one reminder, on their own calendar day.
  */
 import { localDay } from "../../e2e/year/days.ts";
 import type { Traffic } from "../model/traffic.ts";
@@ -25,7 +25,7 @@ function* instants(): Generator<number> {
   for (let at = change + 3 * HOUR_MS; at < Date.parse(DUE[0]!); at += 3 * HOUR_MS) yield at;
 }
 
-/** @returns the reminders sent twice, never, or on a wrong day. Time does not go back afterwards */
+/** @returns the reminders sent twice, never, or on a wrong day. The clock does not go back afterwards */
 export async function checkSummerTime(world: World, traffic: Traffic): Promise<string[]> {
   for (const [zone, timezone] of ZONES.entries()) {
     for (const [day, due] of DUE.entries()) await world.admin.query(OWNER, [zone, day, timezone, due]);

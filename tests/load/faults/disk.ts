@@ -1,5 +1,5 @@
 /**
- * A full disk under PostgreSQL: a small file system of its own that is filled to the last block, or, where mounting is
+ * A full disk under PostgreSQL: a separate small file system that is filled to the last block, or, where mounting is
  * not allowed, a limit on the size of the server's files.
  */
 import { type Fault, pause } from "./fault.ts";
@@ -15,12 +15,12 @@ export const DISK: Fault[] = [{
     if (!ballast) await limitFiles(world);
     await pause(LASTS_MS);
     await ballast?.remove();
-    // Without space for its log it ends by itself; the operator who freed space starts it again.
+    // Without space for its log, the server ends by itself. The operator frees space and starts it again.
     await world.cluster.restart("crash");
   },
 }];
 
-/** Files may not grow until the server restarts, so it cannot write new segments of the log. */
+/** Its files can't grow until it restarts, so it can't write new segments of the log. */
 async function limitFiles({ cluster }: World): Promise<void> {
   const pids = [cluster.pid()];
   for (const { name } of Deno.readDirSync("/proc")) {

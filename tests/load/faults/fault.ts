@@ -1,11 +1,11 @@
-/** The interface of a fault: it breaks a part under load and has repaired it when it returns. */
+/** The interface of a fault, which breaks a part under load and has repaired it when it returns. */
 import type { Load } from "../load.ts";
 
 export interface Fault {
   name: string;
-  /** No request may fail because of the fault. */
+  /** Requests must not fail because of the fault. */
   isUnnoticed?: boolean;
-  /** Breaks a part that one server doesn't have: separate functions, or PostgREST. */
+  /** The fault affects a part that one server doesn't have: separate functions, or PostgREST. */
   isOfPlatform?: boolean;
   /** Breaks it and repairs it. */
   act(load: Load): Promise<void>;
@@ -13,7 +13,7 @@ export interface Fault {
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** As many calls as the stand-in has connections, so that none of them is dead. */
+/** As many calls as the stand-in has connections, so that no dead one remains. */
 const GOOD_IN_A_ROW = 12;
 const LONGEST_MS = 60_000;
 

@@ -1,4 +1,4 @@
-/** Third-party services fail; only dependent work may wait, and no work is done twice. */
+/** Third-party services fail. Only dependent work may wait, and no work is done twice. */
 import { MOODS, type Party } from "../world/outside.ts";
 import { type Fault, pause } from "./fault.ts";
 

@@ -1,4 +1,7 @@
-/** Each secret of the functions is rotated as in docs/running.md: the new one in front, later without the old one. */
+/**
+ * Rotates each secret of the functions as in docs/running.md: first with the new one in front, later without the old
+ * one.
+ */
 import { newKey, newSecret } from "../world/secrets.ts";
 import { type Fault, pause } from "./fault.ts";
 
@@ -14,7 +17,7 @@ export const SECRETS: Fault[] = [{
     secrets.credentials.unshift(newKey());
     await functions.replaceAll();
     await pause(BOTH_MS);
-    // The job seals every credential that it opens with the new key.
+    // The job reseals every credential that it can open with the new key.
     await scheduler.run("provider-sync");
     for (const all of Object.values(secrets) as string[][]) all.length = 1;
     await functions.replaceAll();

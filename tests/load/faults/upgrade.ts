@@ -1,6 +1,6 @@
 /**
- * An upgrade while people work: first the schema, then the functions, one after the other, with both versions answering
- * in between. The new version is the current one with a planted migration (tests/upgrade/planted).
+ * An upgrade during use: first the schema, then the functions, one by one, while both versions answer requests. The new
+ * version is the current one with a planted migration (tests/upgrade/planted).
  */
 import { applyMigrations, readMigrations } from "../../../local/database/migrations.ts";
 import { postgresDatabase } from "../../../local/database/postgres.ts";

@@ -32,7 +32,7 @@ export async function callAs(
   });
 }
 
-/** A sequence of calls from each person, all people at once; those that were written, in no order. */
+/** Sends a sequence of calls from each person, all people at once. @returns the successful writes, in no order */
 export async function writeAtOnce(
   database: TestDatabase,
   people: readonly Person[],

@@ -1,4 +1,4 @@
-/** Durations by kind of request, in buckets of 5 %, so that two hours fit and any percentile is available. */
+/** Durations by kind of request, in buckets of 5 %, so that two hours fit in memory and any percentile is available. */
 
 const STEP = Math.log(1.05);
 

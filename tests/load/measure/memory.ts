@@ -8,7 +8,7 @@ interface Sample {
 }
 
 const MIB = 2 ** 20;
-/** The heap fills up and settles in the first part of a run; the slope is measured over the rest. */
+/** The heap fills and settles in the first part of a run, so the slope is measured over the rest. */
 const WARM_UP = 0.4;
 
 export class Memory {
@@ -29,7 +29,7 @@ export class Memory {
         (answer) => answer.json(),
         () => undefined,
       );
-      // Of one process: what starts anew starts small.
+      // For one process, because a restarted one starts small.
       if (!usage) continue;
       note(`${slug} heap ${pid}`, usage.heapUsed + usage.external);
       note(`${slug} resident ${pid}`, usage.rss);
@@ -42,7 +42,7 @@ export class Memory {
     if (size) note("database size", Number(size.bytes));
   }
 
-  /** By process: first, last, and MiB a minute (least squares over the settled part). */
+  /** By process: first value, last value, and MiB a minute (least squares over the settled part). */
   slopes(): { name: string; first: number; last: number; perMinute: number }[] {
     return [...this.#samples].filter(([, samples]) => samples.length > 3).map(([name, samples]) => ({
       name: name.replace(/ \d+$/, ""),
@@ -53,10 +53,10 @@ export class Memory {
   }
 }
 
-/** Heaps grow while caches fill: the shorter a run, the more of that remains in its second half. */
+/** Heaps grow while caches fill, which affects the second half of a short run more. */
 const growthAllowed = (minutes: number) => 1 + 12 / minutes;
 
-/** @returns the processes that grow without an end */
+/** @returns the processes that grow without limit */
 export const memoryProblems = (slopes: ReturnType<Memory["slopes"]>, seconds: number): string[] =>
   slopes.filter(({ name, perMinute }) => name.endsWith(" heap") && perMinute > growthAllowed(seconds / 60)).map((
     { name, perMinute },

@@ -23,7 +23,7 @@ export interface Bill {
   isUnsure: boolean;
 }
 
-/** A payment may be at most half a year from its date, so nobody pays much further ahead. */
+/** A payment may be at most half a year from its date, so nobody pays further ahead. */
 const PAID_AHEAD = 100;
 export const isPayable = ({ paid, isUnsure }: Bill): boolean => !isUnsure && paid.length < PAID_AHEAD;
 
@@ -48,7 +48,7 @@ export class Client {
   get label(): string {
     return `${markOf(this.person.organization)}${String(this.person.place).padStart(2, "0")}`;
   }
-  /** A payee for the expenses of this client, for finding them. */
+  /** A payee for this client's expenses, by which it finds them. */
   get payee(): string {
     return `${this.label}e`;
   }
@@ -66,7 +66,7 @@ export class Client {
       organization: this.person.organization,
       headers: {
         "content-type": "application/json",
-        // Both kinds of answers.
+        // Handles both kinds of answers.
         accept: this.person.place % 2 ? "application/json, text/event-stream" : "application/json",
         "mcp-protocol-version": "2025-11-25",
         authorization: `Bearer ${this.tokens.access_token}`,
@@ -85,11 +85,11 @@ export class Client {
       return undefined;
     }
     const envelope = result.structuredContent;
-    // An internal failure says as little about a write as a missing answer.
+    // An internal failure reveals as little about a write as a missing answer.
     return envelope.error?.code === "internal" && this.traffic.isExcused(sentAt) ? undefined : envelope;
   }
 
-  /** The same for a call that must succeed, unless the books are busy. */
+  /** As `call`, for calls that must succeed unless the books are busy. */
   async ok(tool: string, args: Record<string, unknown> = {}): Promise<Told> {
     const envelope = await this.call(tool, args);
     if (envelope && !envelope.ok && envelope.error.code !== "busy") {

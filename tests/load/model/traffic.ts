@@ -1,6 +1,6 @@
 /**
- * Every request of a run passes here: it is timed, its answer is searched for rows of other organizations, and a
- * failure counts unless a fault was active at that moment.
+ * Sends every request of a run: times it, searches its answer for rows of other organizations, and counts a failure
+ * unless a fault was active at that moment.
  */
 import { Latencies } from "../measure/latency.ts";
 import type { Slug } from "../../../shared/routes.ts";
@@ -10,7 +10,7 @@ import type { Functions } from "../world/functions.ts";
 
 /** Longer than the functions wait for the database. */
 const DEADLINE_MS = 15_000;
-/** After a fault, all delayed requests come at once, and the service may shed some. */
+/** After a fault, all delayed requests arrive at once, and the service may shed some. */
 const RECOVERY_MS = 10_000;
 
 export interface Reply {
@@ -44,7 +44,7 @@ export class Traffic {
   shed = 0;
   #brokenSince: number | undefined;
   #brokenUntil = -Infinity;
-  /** The time at full capacity: from, until. */
+  /** The periods at full capacity, each from and until. */
   #exceeded = [Infinity, -Infinity] as [number, number];
 
   constructor(private readonly functions: Functions) {}
@@ -63,8 +63,8 @@ export class Traffic {
     this.#brokenUntil = performance.now();
   }
   /**
-   * From now on the load measures the machine's capacity: durations don't represent the later rate, and the service may
-   * shed requests as in an overload.
+   * From now on the load measures the machine's capacity, so durations don't represent the later rate, and the service
+   * may shed requests as in an overload.
    */
   exceed(): void {
     this.#exceeded = [performance.now(), Infinity];
@@ -82,7 +82,7 @@ export class Traffic {
       isShed && this.#wasExceeded(sentAt);
   }
 
-  /** @returns undefined without an answer, or for one that only reports a failure */
+  /** @returns undefined without an answer, or if the answer only reports a failure */
   async send(sent: Sent): Promise<Reply | undefined> {
     const { kind, slug, path, method = "POST", headers, body, organization, deadlineMs = DEADLINE_MS } = sent;
     const sentAt = performance.now();

@@ -1,7 +1,7 @@
 /**
  * Starts a function as tests/edge/boot.ts does, with additions for a load test: a clock that can jump, the heap after a
  * collection, a mail service on loopback, and planted defects that test the checks (`LOAD_PLANT`). The function itself
- * is not changed.
+ * is unchanged.
  */
 
 const CONTROL = "/.load/";

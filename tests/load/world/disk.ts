@@ -37,7 +37,7 @@ async function takeAll(path: string): Promise<void> {
     try {
       while (true) await file.write(bytes);
     } catch {
-      // No space for another file of this size.
+      // There is no space for another file of this size.
     }
   }
   file.close();

@@ -16,10 +16,10 @@ export interface Instance extends Started {
 }
 
 export interface Functions {
-  /** The instance whose turn it is. @throws when there is none at this moment */
+  /** The instance whose turn it is. @throws if none is running at this moment */
   instanceOf(slug: Slug): Instance;
   all(): Instance[];
-  /** Ends one at once; the next one is running about a second later. */
+  /** Ends one immediately; the next one is running about a second later. */
   kill(slug: Slug): Promise<void>;
   /** Starts one more, with additional environment variables, before the old ones end (`replace`) or beside them. */
   add(slug: Slug, options?: { env?: Record<string, string>; root?: URL; replace?: boolean }): Promise<void>;

@@ -51,7 +51,7 @@ export function openGateway(target: number): Gateway {
   const gateway: Gateway = {
     port: server.addr.port,
     weather: "fair",
-    // Hanging requests would keep it open.
+    // Hanging requests would keep the gateway open.
     close: async () => void await Promise.race([server.shutdown(), new Promise((resolve) => setTimeout(resolve, 300))]),
   };
   return gateway;

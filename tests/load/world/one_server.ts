@@ -41,7 +41,7 @@ export async function startPreparedServer(
   return { ...server, urlOf, hasCron: false, version: binaries.version };
 }
 
-/** Every function is the same process, which restarts when it is killed. */
+/** All functions run in the same process, which restarts after being killed. */
 export async function startOneServer(
   { environment, onLog }: { environment: () => Record<string, string>; onLog: (text: string) => void },
 ): Promise<Functions> {

@@ -8,8 +8,8 @@ import { type MailSink, startMailSink } from "../../../local/mail/smtp_sink.ts";
 import { mailService, type SentMail } from "../../functions/cron-reminders/harness.ts";
 
 /**
- * `slow` answers late; `lying` returns well-formed nonsense; `dropping` performs the request and hangs up before it
- * answers.
+ * `slow` answers late; `lying` returns well-formed nonsense; `dropping` performs the request and closes the connection
+ * before it answers.
  */
 export const MOODS = ["well", "down", "slow", "lying", "dropping"] as const;
 export type Mood = typeof MOODS[number];
@@ -33,7 +33,7 @@ export interface Outside {
 export async function openOutside(): Promise<Outside> {
   const mails = mailService();
   const known = new Set<string>();
-  // Reminders of one server, which sends a mail again with its Message-ID after a lost answer.
+  // Reminders on one server, which sends a mail again with the same Message-ID after a lost answer.
   const inbox = await startMailSink((mail) => {
     const id = mail.headers["message-id"]!;
     if (mail.headers["list-unsubscribe"] && !known.has(id)) mails.delivered.push(mail);

@@ -1,11 +1,11 @@
-/** Defects to plant, so that a run proves that it finds them: these in the database, the others in boot.ts. */
+/** Defects to plant in the database, so that a run proves that it finds them. boot.ts has the others. */
 import type { SqlDatabase } from "../../../local/database/sql.ts";
 
 export const PLANTS = ["lost write", "foreign row", "double mail", "leak", "logged token"] as const;
 export type Plant = typeof PLANTS[number];
 
 const SQL: Partial<Record<Plant, string>> = {
-  // Acknowledged with its id, and lost when the transaction commits.
+  // A write that is acknowledged with its id and lost when the transaction commits.
   "lost write": `
     create function app.planted_loss() returns trigger language plpgsql security definer set search_path = '' as $$
     begin

@@ -1,6 +1,6 @@
 /**
- * The secrets of one run, new each time. All of them contain `CANARY`, which only the functions' environment may
- * contain; all output is searched for it afterwards.
+ * The secrets of one run, new each time. All contain `CANARY`, which may appear only in the functions' environment. All
+ * output is searched for it afterwards.
  */
 import { Buffer } from "node:buffer";
 

@@ -23,7 +23,7 @@ export interface Tokens {
 
 export interface Person {
   organization: number;
-  /** 0 is the owner, 1 a manager, the others are members. */
+  /** Person 0 is the owner, 1 a manager, the others are members. */
   place: number;
   userId: string;
   email: string;
@@ -33,7 +33,7 @@ const padded = (number: number, length: number) => String(number).padStart(lengt
 export const organizationId = (number: number): string => `org_load${padded(number, 8)}`;
 /** In every text of an organization. */
 export const markOf = (organization: number): string => `Qm${padded(organization, 3)}x`;
-/** Every mark in a text: a mark of another organization means a foreign row. */
+/** Every mark in a text. A mark of another organization reveals a foreign row. */
 export const MARKS = /Qm(\d{3})x/g;
 /** Organizations in which members' new bills need approval. */
 export const needsApproval = (organization: number): boolean => organization % 4 === 0;

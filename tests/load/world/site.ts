@@ -1,6 +1,6 @@
 /**
- * The public site: the front door in front of the functions, or a proxy before the one server, which has its own front
- * door; and the mailbox for people who sign in by mail.
+ * The public site: the front door before the functions, or a proxy before the one server, which has its own front door.
+ * Also the mailbox for people who sign in by mail..
  */
 import { createFrontDoor } from "../../../local/front_door/front_door.ts";
 import type { MailSink } from "../../../local/mail/smtp_sink.ts";
@@ -11,7 +11,7 @@ export interface Site {
   site_url: string;
   mail_url: string;
   mcp_url: string;
-  /** Until then it returns 503. */
+  /** It returns 503 until then. */
   open(functions: Functions): void;
   close(): Promise<void>;
 }

@@ -21,11 +21,11 @@ import { type Site, startSite } from "./site.ts";
 import { OUT_OF_REACH, startOneServer, startPreparedServer } from "./one_server.ts";
 import { openWire, type Wire } from "./wire.ts";
 
-/** Minutes write the books of months, and statistics have to keep up. */
+/** A few minutes write months of books, so statistics have to keep up. */
 const GROWING = { autovacuum_naptime: "5s" };
 
 export interface World {
-  /** A folder of the run's own: logs and dumps. */
+  /** A folder for the run: logs and dumps. */
   folder: string;
   cluster: Cluster;
   /** As the superuser. */
@@ -33,7 +33,7 @@ export interface World {
   databaseUrl: string;
   /** The same for the superuser. */
   adminUrl: string;
-  /** Whether one process is everything (docs/self-hosting.md). */
+  /** Whether one process serves everything (docs/self-hosting.md). */
   isOneServer: boolean;
   secrets: Secrets;
   outside: Outside;
@@ -77,7 +77,7 @@ export async function openWorld(
   const adminUrl = withParts(url, { role: isOneServer ? "postgres" : "supabase_admin" });
   const admin = postgresDatabase(adminUrl, { max: 3 });
   const secrets = newSecrets();
-  // One server's is readable in its database.
+  // One server's vault is readable in its database.
   if (isOneServer) secrets.cron = [crypto.randomUUID()];
   const frontDoorSecret = newSecret("door");
   const outside = await openOutside();
@@ -142,7 +142,7 @@ export async function openWorld(
     return { ...world, functions };
   }
   await plantInDatabase(admin, plant);
-  // The identity provider uses the functions' address of it as its issuer, which nobody compares.
+  // The identity provider's issuer is the address under which the functions reach it. Nobody compares it.
   const platform = await start(Deno.execPath(), [
     "run",
     "--quiet",

@@ -1,5 +1,6 @@
 /**
- * Arguments as small models send them: each is read with its one meaning, and the answer reports the reinterpretation.
+ * Arguments as small models send them. Each is understood in its only meaning, and the answer reports the
+ * reinterpretation.
  */
 import { assertEquals, assertObjectMatch } from "@std/assert";
 import { TOOLS } from "../../../functions/mcp/tools/mod.ts";
@@ -9,7 +10,7 @@ type Fields = Record<string, unknown>;
 const BY_NAME = new Map<string, (typeof TOOLS)[number]>(TOOLS.map((tool) => [tool.listed.name, tool]));
 const parse = (tool: string, sent: Fields) => BY_NAME.get(tool)!.parse(sent);
 
-/** One expense, with the habit's change. */
+/** One expense, changed by the habit. */
 const lunch = (more: Fields): Fields => ({ items: [{ name: "Lunch", amount: "1", ...more }] });
 const BILL = "bill_0123456789ab";
 const EXPENSE = "exp_0123456789ab";

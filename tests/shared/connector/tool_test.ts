@@ -79,7 +79,7 @@ Deno.test("parse() names the field, the problem and the expected value", () => {
       "items[0].name must not be null.",
       "Leave out fields that have no value.",
     ]],
-    // In a change, null could empty the field or leave it alone.
+    // In a change, null could clear the field or keep it.
     [updateExpenses, { ids: ["exp_12345678"], set: { payee: null } }, [
       "set.payee",
       "set.payee must not be null.",

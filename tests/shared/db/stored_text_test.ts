@@ -1,4 +1,4 @@
-/** Text is made storable before it reaches the database. */
+/** Text is made valid for PostgreSQL before it reaches the database. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { createDatabase } from "../../../shared/db/client.ts";
 import { AppError } from "../../../shared/errors.ts";

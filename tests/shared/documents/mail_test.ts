@@ -1,4 +1,4 @@
-/** A mail's attachments are read like separate files; parts that mail programs add are not. */
+/** A mail's attachments are read like separate files; parts that mail programs add are ignored. */
 import { assertEquals } from "@std/assert";
 import { textOfHtml } from "../../../shared/documents/mail/html_text.ts";
 import { readXml } from "../../../shared/documents/invoice/read_xml.ts";

@@ -1,4 +1,4 @@
-/** Facts from an invoice's text: only those that labels name with certainty, and never a wrong amount. */
+/** Facts from an invoice's text, only with unambiguous labels, and never a wrong amount. */
 import { assertEquals } from "@std/assert";
 import type { DocumentFacts } from "../../../shared/documents/facts.ts";
 import { readDocument } from "../../../shared/documents/read_document.ts";

@@ -146,7 +146,7 @@ Deno.test("waiting for the rest of a long body takes no place", async () => {
   for (const { controller } of long) controller.enqueue(new Uint8Array(70_000).fill(97));
   await settled();
   assertEquals(await ask(), 200);
-  // Meanwhile both places are taken; they still get theirs back.
+  // Meanwhile both places are taken, but the requests still get theirs back.
   const others = ["one", "two"].map((name) => send(name));
   await settled();
   assertEquals(running.length, 2);
@@ -194,7 +194,7 @@ Deno.test("a request frees its place while it waits for another service", async 
   app.use(admission({ frontDoorSecrets: [] }, { limits: { places: 1, unproven: 1, waiting: 0 }, timer }));
   const { promise, resolve } = Promise.withResolvers<void>();
   app.get("/provider", async (c) => {
-    // Both concurrently: the place is taken back when both have arrived.
+    // Two concurrent waits: the place is taken back after both end.
     await Promise.all([outsidePlace(() => promise), outsidePlace(() => Promise.resolve())]);
     return c.text("answered");
   });

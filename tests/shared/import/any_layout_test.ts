@@ -1,7 +1,7 @@
 /**
  * Statements of invented banks: headers in any language of the word list or of no language, columns in any order,
- * beside columns of ids, times, codes and further days. Each is read with its correct total and days, questioned or
- * refused.
+ * beside columns of ids, times, codes and further days. Each is read with its correct total and days, or leads to a
+ * question or a refusal.
  */
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
@@ -134,7 +134,7 @@ function write(made: Layout): string {
   return [shuffled.map(({ header }) => header).join(";"), ...made.isNewestFirst ? rows.toReversed() : rows].join("\n");
 }
 
-/** Compares the reading with the invented statement; reports a wrong total or day with its details. */
+/** Compares the result with the invented statement, and reports a wrong total or day with its details. */
 function judge(made: Layout): "right" | "asked" | "refused" | { wrong: unknown } {
   const read = readImport(write(made), {}, LATEST);
   if ("code" in read) {

@@ -1,4 +1,7 @@
-/** Any account's statement, in any form, is read with its correct totals, or questioned; never silently wrong. */
+/**
+ * Any account's statement, in any form, is read with its correct totals or leads to a question, but is never silently
+ * wrong.
+ */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { totalsOf } from "../../../shared/import/left_out.ts";
@@ -68,7 +71,7 @@ Deno.test("every generated statement sums to its total or raises a question", ()
       // A list with one sign and no mark of a statement is a list of expenses.
       const hasTwoSigns = new Set(written.cents.map(Math.sign)).size > 1;
       if (written.how === "sign") return hasTwoSigns ? assert(isAsked) : undefined;
-      // One row, or equal rows, prove no balance; a single word may also be the way to pay.
+      // One row, or equal rows, can't be checked against a balance. A single word may also be the way to pay.
       if (isAsked) return assert(written.how === "balance" || (written.how === "word" && spent === 0));
       if ("code" in read) return assertEquals([read.code, spent], ["invalid_argument.nothing_to_import", 0]);
       assertEquals(read.rows_bad, []);

@@ -95,9 +95,9 @@ Deno.test("a balance in each row is checked against all lines, in any order of d
 Deno.test("a missing row or a reversed sign is a difference", () => {
   const missing = table([ROWS[0]!, ...ROWS.slice(2)]);
   assertEquals(proofOf(missing, { negative_is_expense: true }).at(-1), { difference: "-700.00" });
-  // Answered wrongly: incoming money counts as spent.
+  // With a wrong answer, incoming money counts as spent.
   assertEquals(typeof proofOf(table(ROWS), { negative_is_expense: false }).at(-1), "object");
-  // Until the answer, it reports nothing.
+  // Nothing is reported until the answer.
   assertEquals(proofOf(missing), [undefined, undefined, undefined]);
 });
 
@@ -136,7 +136,7 @@ Deno.test("consecutive statements are checked as one, in either order", () => {
   const [first, second] = [part("100,", "10,", "90,"), part("90,", "20,", "70,")];
   assertEquals(proofOf(first + second), ["100.00", "70.00", "proven"]);
   assertEquals(proofOf(second + first), ["100.00", "70.00", "proven"]);
-  // A month is missing between them, which is no line's fault.
+  // A month is missing between them, so no line is at fault.
   assertEquals(proofOf(first + part("55,", "5,", "50,")), [undefined, undefined, "proven"]);
   assertEquals(proofOf(first + part("90,", "20,", "71,")), ["100.00", "71.00", {
     difference: "1.00",
@@ -155,7 +155,7 @@ Deno.test("a balance in every row proves exactly the present rows", () => {
       (all, at, isNewest) => {
         let balance = 1_000_000;
         const rows = all.map((value) => `2026-10-01,Shop,${money(value)},${money(balance += value)}`);
-        // A repeated balance could be in another order of the same rows.
+        // A repeated balance allows another order of the same rows.
         fc.pre(new Set([money(1_000_000), ...rows.map((row) => row.split(",")[3])]).size > rows.length);
         const write = (kept: string[]) =>
           `Date,Description,Amount,Balance\n${(isNewest ? kept.toReversed() : kept).join("\n")}`;

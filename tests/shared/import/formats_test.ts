@@ -1,4 +1,4 @@
-/** Deviations of real OFX, QIF, MT940 and camt files from their rules, two cases for each kind. */
+/** Deviations of real OFX, QIF, MT940 and camt files from the standards, two cases for each kind. */
 import { assertEquals } from "@std/assert";
 import { decodeFile } from "../../../shared/import/decode_file.ts";
 import { readImport } from "../../../shared/import/read_import.ts";
@@ -234,7 +234,7 @@ Deno.test("a collective camt entry is split into its parts in their currencies, 
     { amount: "60.00", side: "CRDT", name: "Deposit", more: "<RtrInf/>" },
   ];
   assertEquals(rowsOf(camt("100.00", netted)), ["2026-10-01 160 EUR Suit", "2026-10-01 -60 EUR Deposit"]);
-  // One of many parts names nothing.
+  // A name of one of many parts doesn't name the whole.
   assertEquals(rowsOf(camt("100.00", [{ name: "A" }, { name: "B" }], { text: "Sammler" })), [
     "2026-10-01 100 EUR Sammler",
   ]);

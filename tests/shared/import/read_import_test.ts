@@ -117,7 +117,7 @@ Deno.test("readImport() distinguishes decimal commas from points, with either as
   assertEquals(amounts(["1.50", "1,234.50", "1,234"]), ["1.5 1234.5 1234", ".", 0]);
   assertEquals(amounts(["12", "1,234,567"]), ["12 1234567", ".", 0]);
   assertEquals(amounts(["1'234.50", "1 234,50".replace(",", "."), "12,34,567.00"]), ["1234.5 1234.5 1234567", ".", 0]);
-  // Three digits after the only separator and no other hint.
+  // Three digits after the only separator, without other hints.
   assertEquals(amounts(["1.234", "5"]), ["1234 5", ",", 1]);
   assertEquals(amounts(["1,234", "5"]), ["1234 5", ".", 1]);
   assertEquals(amounts(["1,234", "5"], { decimal: "," }), ["1.234 5", ",", 0]);
@@ -172,7 +172,7 @@ Deno.test("readImport() reads dates in any order, and asks when no row proves it
   assertEquals(dates(["03/04/2026", "04/13/2026"]), ["03-04 04-13", "MM/DD/YYYY", 0, 0]);
   assertEquals(dates(["03/04/2026"]), ["04-03", "DD/MM/YYYY", 0, 1]);
   assertEquals(dates(["03/04/2026"], { date_format: "MM/DD/YYYY" }), ["03-04", "MM/DD/YYYY", 0, 0]);
-  // These are in order only with the month first, which proves nothing, but is likely.
+  // These are in order only with the month first, which is likely but not proven.
   assertEquals(dates(["01/09/2026", "02/03/2026", "03/05/2026"]), ["01-09 02-03 03-05", "MM/DD/YYYY", 0, "MM/DD/YYYY"]);
   assertEquals(dates(["13/04/2026", "14/04/2026", "04/15/2026"]), ["04-13 04-14", "DD/MM/YYYY", 1, 1]);
   // The order makes no difference, or the other one is in the future.
@@ -346,7 +346,7 @@ Deno.test("readImport() reads a column of links, and reports cells that are not 
   assertEquals(rows.map(({ name, url }) => [name, url]), [["Lunch", "https://shop.example.com/7"], ["Tea", undefined]]);
   assertEquals(mapping.url, "Receipt");
   assertMatch((mapping.assumed as string[]).join(), /1 cell of "Receipt" left out: not a link/);
-  // Receipt numbers are not links, whatever the header says.
+  // Receipt numbers are not links, whatever the header is.
   assertEquals(read(csv.replace(/https\S+/, "4711")).mapping.url, undefined);
 });
 

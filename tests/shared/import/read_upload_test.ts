@@ -105,7 +105,7 @@ Deno.test("a second table is reported", () => {
 
 Deno.test("a workbook that is broken or has a document type in its XML is refused", () => {
   const good = writeWorkbook([{ name: "S", rows: [["a", "b", "c"]] }]);
-  // Truncated: either all files seem complete, or some that their cells refer to are missing.
+  // Truncated archives, in which all files seem complete, or referenced files are missing.
   for (const cut of [20, 400, 900]) {
     assertEquals(refused(good.subarray(0, good.length - cut)).code, "invalid_argument.file_broken", `${cut}`);
   }

@@ -1,6 +1,6 @@
 /**
  * Every file of tests/fixtures/statements is read as in its expected.json: totals by currency, skipped rows by kind,
- * the account, its balances, no unread row and no question. The output has a table of format and outcome.
+ * the account, its balances, without unread rows or questions. The output has a table of format and outcome.
  */
 import { assertEquals } from "@std/assert";
 import { totalsOf } from "../../../shared/import/left_out.ts";
@@ -10,7 +10,7 @@ import { readUpload } from "../../../shared/import/read_upload.ts";
 
 interface Expected {
   layout: string;
-  /** For all files without another one. */
+  /** The default for all files. */
   account?: Account;
   /** Totals of refunds are subtracted. Kinds without lines are left out. */
   files: Record<

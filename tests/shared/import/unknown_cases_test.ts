@@ -1,6 +1,6 @@
 /**
- * Files of tests/fixtures/unknown_statements, modeled on public bug reports: each is read as in its expected.json, is
- * read so after questions, or is refused if that is fair. The steps of the test are a table.
+ * Files of tests/fixtures/unknown_statements, modeled on public bug reports: each is read as in its expected.json,
+ * possibly after questions, or refused for a good reason. The steps of the test are a table.
  */
 import { assertMatch } from "@std/assert";
 import { type Mapping, readImport } from "../../../shared/import/read_import.ts";

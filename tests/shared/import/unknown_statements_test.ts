@@ -35,7 +35,7 @@ Deno.test("balances before the rows prove the sign by the order of days", () => 
   const sides = ["Pay,,900,100", "Rent,700,,1000", "Tea,5,,300", "Bus,4,,295"];
   assertEquals(read(`Date,Description,X,Y,Z\n${days(sides)}`).spent, "700 5 4");
   assertEquals(read(`Date,Description,X,Y,Z\n${newestFirst(sides)}`).spent, "4 5 700");
-  // With the other reading, these days fall; while that is a question, they prove nothing.
+  // With the other interpretation, these days fall. While that is a question, they prove nothing.
   const slashed = ["01/09/2026,Pay,900,1000", "02/08/2026,Rent,-700,300", "03/07/2026,Tea,-5,295"];
   const { spent, asked } = read(`Date,Description,Amount,Saldo\n${slashed.join("\n")}`);
   assertEquals([spent, asked], ["700 5", "date_format"]);
@@ -77,7 +77,7 @@ Deno.test("a balance proves the sign, with the oldest row first or last, whateve
   assertEquals(read(`Date,Description,Amount,Balance\n${days(daily)}`).asked, "");
   assertEquals(read(`Date,Description,Amount,Balance\n${newestFirst(daily)}`).asked, "");
   assertEquals(read(`Date,Description,Amount,Balance\n${days([rows[1]!, rows[0]!, rows[3]!, rows[2]!])}`), expected);
-  // One row that does not add up ends the proof; a card's balance, which is a debt, is no proof either.
+  // One row that doesn't add up ends the proof. A card's balance is a debt, so it proves nothing either.
   assertEquals(read(`Date,Description,Amount,Balance\n${days([...rows, "Tea,-5,1"])}`).asked, "negative_is_expense");
   assertEquals(
     read(`Date,Description,Card no,Amount,Balance\n${days(["A,1,20,120", "B,1,-5,115"])}`).asked,
@@ -146,7 +146,7 @@ Deno.test("a received payment shows the sign of credits, and one minus in a card
   assertEquals(read(list([...charges, "Payment received - thank you,-90"])), {
     ...{ spent: "60 50 40", left: "1 card_payment", asked: "" },
   });
-  // Among many negative amounts it is a returned payment, and `autopay` on an account means nothing.
+  // Among many negative amounts, it is a returned payment. `autopay` means nothing in an account's statement.
   for (const rows of [["Shop,-60", "Tea,-50", "Payment received,-90", "Work,900"], [...charges, "Autopay,-90"]]) {
     assertEquals(read(list(rows)).asked, "negative_is_expense");
   }
@@ -162,7 +162,7 @@ Deno.test("a received payment shows the sign of credits, and one minus in a card
   for (const rows of [["Shop,60", "Tea,50", "Shop,-5"], [...charges, "Salary,40", "Shop,-5"]]) {
     assertEquals(read(list(rows, card)).asked, "negative_is_expense");
   }
-  // Any account has a card.
+  // Any account may have a card.
   assertEquals(read(list([...charges, "Shop,-5"], "Card,1234\n")).asked, "negative_is_expense");
 });
 
@@ -179,7 +179,7 @@ Deno.test("fees in their own column are added or contained as the balance proves
   assertEquals(warned(["Pay,900,0,1000", "Wire,-100,2.50,897.50", "Tea,-7,0,890.50"]), ["102.5 7", undefined]);
   assertEquals(warned(["Pay,900,0,1000", "Wire,-100,2.50,900", "Tea,-7,0,893"]), ["100 7", undefined]);
   const params = { count: 1, column: "Fee" };
-  // Nobody knows the balance before the first row.
+  // The balance before the first row is unknown.
   assertEquals(warned(["Wire,-100,2.50,900", "Pay,900,0,1800", "Tea,-7,0,1793"]), ["100 7", params]);
   assertEquals(warned(["Wire,100,2.50", "Tea,7,0"], "Date,Description,Amount,Fee"), ["100 7", params]);
   assertEquals(warned(["Wire,100,0", "Tea,7,0"], "Date,Description,Amount,Fee"), ["100 7", undefined]);
@@ -194,7 +194,7 @@ Deno.test("a second table with other columns is reported, a repeated header in a
     [6, "invalid_argument.row_of_other_table"],
   ]);
   assertEquals(read(table.replace("\n", "\nDatum,Beschreibung,Betrag,Saldo\n")).spent, "5 2");
-  // A row of texts is not a sum: it is reported, and the following rows count.
+  // A row of texts isn't a sum, so it is reported, and the following rows count.
   const broken = readImport(`${table}Some,text,of,someone\n2026-10-09,Bun,-1,142\n`, {}, "2026-11-27");
   assertEquals("rows_bad" in broken && [broken.rows_bad.map(({ line }) => line), broken.rows.length], [[5], 3]);
 });
@@ -204,7 +204,7 @@ Deno.test("a row called total is skipped only if it sums up rows, and a balance 
   assertEquals(list(["Shop,5", "Tea,3", "Total Access 44,60"]), { spent: "5 3 60", left: "", asked: "" });
   assertEquals(list(["Shop,5", "Tea,3", "Total,8"]), { spent: "5 3", left: "1 split", asked: "" });
   assertEquals(list(["Opening balance,100", "Shop,5", "Tea,3", "Total,8"]).left, "1 balance, 1 split");
-  // Without a day, only a sum is left out because of its word.
+  // A row without a day is left out because of its word only if it is a sum.
   const undated = (row: string) => {
     const result = readImport(`Date,Description,Place,Amount\n2026-10-01,Shop,Ulm,5\n${row}\n2026-10-03,Tea,Ulm,3\n`);
     return "rows_bad" in result && result.rows_bad.length;

@@ -1,4 +1,4 @@
-/** The header of a mail, complete or not at all, and the sender in it. */
+/** A mail's header is read completely or not at all. Also the sender in it. */
 import { assertEquals } from "@std/assert";
 import { describeMail } from "../../../shared/inbound/describe_mail.ts";
 import { readMailHeader } from "../../../shared/inbound/mail_header.ts";

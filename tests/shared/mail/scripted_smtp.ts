@@ -1,4 +1,4 @@
-/** A mail server with scripted replies; commands without one succeed. */
+/** A mail server with scripted replies. Commands without a script succeed. */
 import { createServer, type Socket } from "node:net";
 
 export interface Script {
@@ -6,7 +6,7 @@ export interface Script {
   answers?: Readonly<Record<string, string>>;
   /** Delay before each reply. */
   delayMs?: number;
-  /** Accepts connections but stays silent, or hangs up at once. */
+  /** Accepts connections but stays silent, or closes them immediately. */
   instead?: "silence" | "hang up";
 }
 
@@ -40,7 +40,7 @@ export async function startScriptedServer(script: Script = {}): Promise<Scripted
     connections: 0,
     close() {
       for (const socket of sockets) socket.destroy();
-      // Not awaited: Deno 2.1 does not report that it is closed.
+      // Not awaited, because Deno 2.1 does not report that it is closed.
       server.close();
     },
   };

@@ -70,7 +70,7 @@ Deno.test("judgeClient() names the publisher by the document's host; registered 
     ["https://somebody.github.io/c.json", "published somebody.github.io"],
     ["https://claude.ai.evil.example/c.json", "published evil.example"],
     ["https://claude.ai/oauth/claude-code-client-metadata", "published claude.ai"],
-    // A shared host does not speak for one maker.
+    // A shared host doesn't vouch for one maker.
     ["https://claude.ai/public/artifacts/c.json", "unconfirmed"],
     ["https://sites.google.com/view/acme", "unconfirmed"],
     [REGISTERED, "unconfirmed"],

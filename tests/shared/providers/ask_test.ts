@@ -1,4 +1,4 @@
-/** The outcome of calling a provider, whatever it, its adapter or the credential does. */
+/** The outcome of calling a provider, for any behavior of the provider, its adapter or the credential. */
 import { assert, assertEquals } from "@std/assert";
 import { sealCredential } from "../../../shared/credentials/envelope.ts";
 import { createLog } from "../../../shared/log.ts";

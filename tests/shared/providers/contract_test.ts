@@ -88,7 +88,7 @@ for (const provider of PROVIDERS.values()) {
       const first = await ask(provider, { month: OCTOBER, credential }) as Statement;
       assertEquals([first.amount, first.currency], [amount(secretOf(credential)), "USD"]);
       assertEquals(await ask(provider, { month: OCTOBER, credential }), first);
-      // In one request: the default of seven days would take five.
+      // In one request, because the default of seven days would take five.
       assertEquals([first.pages, requests.length], [1, 2]);
       for (const month of ["2026-01", "2026-02", "2026-09"]) {
         const next = month === "2026-09" ? "2026-10" : `2026-0${Number(month.at(-1)) + 1}`;
@@ -117,7 +117,7 @@ for (const provider of PROVIDERS.values()) {
         if (answer instanceof ProviderError) {
           const said = `${answer.message}\n${answer.stack}\n${Deno.inspect(answer)}\n${JSON.stringify(answer)}`;
           assert(!said.includes(CANARY) && answer.cause === undefined, said);
-          // A second more or less: servers' clocks have whole seconds.
+          // A second of tolerance, because servers' clocks have whole seconds.
           const wait = answer.retryAfterSeconds;
           assertEquals(wait !== undefined && Math.abs(wait - 120) <= 1, outcome === "rate_limited", String(wait));
         } else if (scenario === "paged" && fixture.differs.paged === undefined && provider.base) {

@@ -1,4 +1,4 @@
-/** A mutated answer gives a month or a typed failure. */
+/** A mutated answer leads to a month or a typed failure. */
 import { assert, assertMatch } from "@std/assert";
 import fc from "fast-check";
 import { createProvidersFixture, PROVIDER_FIXTURES } from "../../../local/fixtures/providers/app.ts";
@@ -56,7 +56,7 @@ for (const provider of PROVIDERS.values()) {
           sent[line] = JSON.stringify(changed(JSON.parse(sent[line]!), place, value)) ?? "";
         }
         const text = sent.join("\n").slice(0, changes[0]!.cut ?? undefined);
-        // An adapter that requests more gets the same again.
+        // An adapter that requests more pages gets the same page again.
         const { outcome } = await asking(provider, { credential, answer: () => new Response(text) });
         if (outcome instanceof ProviderError) {
           assert(["auth", "rate_limited", "not_ready", "upstream", "bad_shape", "timeout"].includes(outcome.code));

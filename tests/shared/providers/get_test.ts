@@ -159,7 +159,7 @@ Deno.test("get() throws only typed failures, without secrets", async () => {
     assertEquals(failure.code, "upstream");
     assert(!Deno.inspect(failure, { depth: 9 }).includes("c4nary") && failure.cause === undefined);
   }
-  // A credential that no header can contain was never well-formed, but it must not leak.
+  // A credential that no header can contain is malformed, and must not leak.
   const real = getBy((url, init) => Promise.resolve(new Response(null, { headers: new Request(url, init).headers })));
   const failure = await failureOf(real({ ...request, headers: { authorization: "Bearer c4nary\r\nx: y" } }));
   assert(!Deno.inspect(failure).includes("c4nary"));

@@ -110,7 +110,7 @@ Deno.test("http_json uses the guarded fetch only and doesn't reveal the response
     assertEquals(Deno.inspect(failure).includes("c4nary"), false);
     messages.set(reason, failure.message);
   }
-  // An address in our network is indistinguishable from a nonexistent one.
+  // An internal address is indistinguishable from a nonexistent one.
   assertEquals(messages.get("address_not_public"), messages.get("unresolvable"));
 });
 

@@ -165,7 +165,7 @@ Deno.test("the end of a plan is the subject on its day, and follows the bills be
       for (const part of [text, plain]) assertStringIncludes(part, sentence);
     }
   }
-  // Nobody could follow its suggestion.
+  // Nobody could act on its suggestion.
   assertEquals([advice(after, american), (await compose(after)).text.includes("No assistant at hand")], [null, false]);
 });
 

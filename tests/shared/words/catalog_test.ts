@@ -50,7 +50,7 @@ async function namedInRules(): Promise<Set<string>> {
 const rules = await namedInRules();
 
 Deno.test("every code of app.fail() has a text, and every text a code", () => {
-  // A write that waits is not a failure: its proposal stays.
+  // A waiting write isn't a failure, because its proposal stays.
   const settle = /create or replace function app\.settle_proposal[\s\S]+?\$\$;/.exec(sql)![0];
   const outcomes = [...settle.matchAll(/"?outcome"?'?[:,] ["'](\w+)["']/g)].map(([, outcome]) =>
     `not_decided.${outcome}`
@@ -106,7 +106,7 @@ Deno.test("every write tool and automatic change has texts for its effects", () 
     ...callsOf(sql, "app.begin_change").flatMap(literalsIn),
   ].filter((literal) => /^(autopay|provider_sync|unsubscribe)$/.test(literal));
   assertEquals(sorted(inserted), ["autopay", "provider_sync", "unsubscribe"]);
-  // Other changes describe these two, and a sync's second call describes the sync.
+  // Descriptions of other changes cover these two, and the sync's second call describes the sync.
   const nested = ["provider_sync", "undo_change"];
   // A decision writes the change of the proposed tool.
   const told = [...writing.filter((name) => name !== "decide_proposal"), ...inserted].map((name) =>

@@ -41,7 +41,7 @@ function sentencesIn(sql: string): string[] {
   const code = withoutComments(sql)
     .replace(/\bcomment on [\s\S]*? is(?:\s+'(?:[^']|'')*')+;/g, "")
     .replace(/\b(?:create|drop|alter) policy "[^"]*"/g, "")
-    // Strings on consecutive lines of their own are one.
+    // Consecutive lines of string literals form one string.
     .replace(/'[ \t]*\n\s*'/g, "");
   return literalsIn(code).filter(isSentence).filter((literal) => !EXCEPTIONS.some(([, known]) => known.test(literal)));
 }

@@ -1,7 +1,7 @@
 /**
  * Every tool, succeeding, warning and refusing, in the test language en-XA: unaccented text that is not a fact is
  * hard-coded outside the catalog. The database returns facts: none of its strings is a sentence unless a person typed
- * it. All texts format figures alike.
+ * it. All texts use the same format for figures.
  */
 import { assert, assertEquals } from "@std/assert";
 import { present } from "../../../../functions/mcp/present/present.ts";
@@ -43,7 +43,7 @@ function presentAccented(tool: string, facts: FactEnvelope, args: Record<string,
   kinds?.add(facts.ok ? "success" : "refusal");
   if (facts.warnings?.length) kinds?.add("warning");
   const answer = present(tool, facts, accented);
-  // A client sees the first part of a code.
+  // A client gets the first part of a code.
   const known = [...stringsIn(facts).flatMap((fact) => [fact, fact.split(".")[0]!]), ...stringsIn(args), CSV_HEADER];
   for (const text of stringsIn(answer)) assertEquals(plainWords(text, known), [], `${tool}: ${text}`);
   for (const text of stringsIn(present(tool, facts, en))) {
@@ -131,7 +131,7 @@ Deno.test(
       if (!parsed.ok) return presentAccented("import_expenses", parsed, args);
       const answer = await books.call("import_expenses", parsed.value);
       if (answer.data?.import?.state !== "reading") return answer;
-      // The account has remembered no columns, so reading the file again refuses it.
+      // The account remembers no columns, so the second reading of the file refuses it.
       const error = readImport(args.csv as string) as ImportProblem;
       return presentAccented("import_expenses", { ok: false, error }, args);
     };

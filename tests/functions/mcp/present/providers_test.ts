@@ -33,7 +33,7 @@ Deno.test("sync_bill_amounts reports each outcome", () => {
     connection_changed: "The connection of Power changed while its amount was being fetched. Try again.",
   };
   for (const [code, text] of Object.entries(texts)) {
-    // The row has its own status; the bill's is a fact in the sentence.
+    // The row has its own status; the sentence has the bill's.
     const row = {
       bill_id: "bill_1",
       status: "failed",
