@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { importExpenses } from "../../functions/mcp/tools/import_expenses/contract.ts";
 import { testBooks } from "../_support/book_steps.ts";
-import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
+import { addRate, type Books, confirmed, type Json, openBooks } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
 
 type Row = [date: string, name: string, amount: string];
@@ -543,6 +543,58 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
       "2026-09-15",
       "79.15",
     ]]);
+  },
+  "matches a date without an amount with its payee's row near it, and asks unless the payee has nothing else": async (books, database) => {
+    books.goTo("2026-09-20");
+    const { bill } = await books.ok("add_bill", {
+      ...{ name: "Power", payee: "Stadtwerke", amount_mode: "variable", frequency: "monthly" },
+      first_due: "2026-10-05",
+    });
+    books.goTo("2026-10-20");
+    const elsewhere = await match(books, database, [
+      ["2026-10-05", "REWE", "-84.20"],
+      ["2026-10-11", "STADTWERKE", "-84.20"],
+      ["2026-10-05", "STADTWERKE REFUND", "84.20"],
+    ]);
+    assertEquals(elsewhere.states, ["new", "new", "new"]);
+    assertEquals((await match(books, database, [["2026-10-07", "STADTWERKE", "-84.20"]])).states, ["linked"]);
+    // The payee sells something else too, or the days are far apart.
+    const bought = await log(books, { name: "Tickets", payee: "Stadtwerke", amount: "9.00", date: "2026-09-02" });
+    assertEquals((await match(books, database, [["2026-10-07", "STADTWERKE", "-84.20"]])).states, ["likely"]);
+    await books.ok("delete_records", await confirmed(books, bought));
+    const rivals = await match(books, database, [["2026-10-07", "STADTWERKE", "-84.20"], [
+      "2026-10-03",
+      "STADTWERKE",
+      "-3.00",
+    ]]);
+    assertEquals(rivals.states, ["likely", "new"]);
+    const asked = await match(books, database, [["2026-10-09", "STADTWERKE", "-84.20"]]);
+    assertEquals([asked.states, candidates(asked, 0)], [["likely"], [bill.id]]);
+    assertEquals(
+      asked.preview.questions[0].message,
+      'Line 2, "STADTWERKE", 84.20 EUR on 9 Oct: is it "Power", due on 5 Oct without an amount in the books, or a new ' +
+        "expense?",
+    );
+    const { import_id } = asked.preview;
+    const { preview } = await books.ok("import_expenses", { import_id, answers: { row_2: "same" } });
+    const { change_id } = await books.call("import_expenses", preview.commit_with);
+    const { rows } = await books.ok("list_expenses");
+    assertEquals(rows.map(({ name, date, amount }: Json) => [name, date, amount]), [["Power", "2026-10-09", "84.20"]]);
+    // The invoice comes last and joins the payment.
+    const { document } = await books.ok("attach_document", {
+      step: "keep",
+      content: btoa("invoice"),
+      name: "invoice.xml",
+      type: "application/xml",
+      facts: {
+        ...{ kind: "invoice", format: "ubl", payee: "Stadtwerke GmbH", gross: "84.20", currency: "EUR" },
+        ...{ issued_on: "2026-09-25", due_on: "2026-10-05", questions: [] },
+      },
+    });
+    const filed = (await books.ok("attach_document", { document_id: document.id })).document.filed;
+    assertEquals(filed, { id: bill.id, name: "Power", due_on: "2026-10-05" });
+    await books.ok("undo_change", { change_id });
+    assertEquals(await totals(books), {});
   },
   "ignores other organizations' payments": async (books, database) => {
     const other = await openBooks(database, { day: "2026-10-20" });

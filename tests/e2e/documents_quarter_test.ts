@@ -104,7 +104,8 @@ function ofBill(bill: Bill, nth: number): Event {
   const issued = daysAfter(due, -12);
   const cents = bill.cents[bill.months.indexOf(bill.invoiced)]!;
   const said = { payee: bill.payee, number: `R-${1000 + nth}`, issued, due, cents };
-  const day = daysAfter(issued, 2) < START ? START : daysAfter(issued, 2);
+  const arrives = bill.isLate ? dayOf(bill.invoiced + 1, 5) : daysAfter(issued, 2);
+  const day = arrives < START ? START : arrives;
   return { day, order: 2, run: (quarter) => quarter.settle(bill.name, said, fileOf(said, bill.form, nth)) };
 }
 

@@ -26,7 +26,8 @@ export const questions = {
       date: string;
       /** The kind of a row that is not spending. */
       kind?: string;
-      candidates: (Money & { id: string; name: string; date: string; account?: string })[];
+      /** Without an amount, a bill's date that has none yet. */
+      candidates: (Partial<Money> & { id: string; name: string; date: string; account?: string })[];
     },
   ): string => {
     const shop = payee && payee !== name ? ` (${payee})` : "";
@@ -54,7 +55,10 @@ export const questions = {
 };
 
 /** "61.20 EUR on 19 Feb" */
-const booked = ({ date, ...paid }: Money & { date: string }): string => `${money(paid)} on ${shortDay(date)}`;
+const booked = ({ date, amount, currency }: Partial<Money> & { date: string }): string =>
+  amount && currency
+    ? `${money({ amount, currency })} on ${shortDay(date)}`
+    : `due on ${shortDay(date)} without an amount`;
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const shortDay = (date: string): string => `${Number(date.slice(8, 10))} ${MONTHS[Number(date.slice(5, 7)) - 1]}`;
 

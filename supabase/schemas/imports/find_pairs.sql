@@ -122,8 +122,8 @@ begin
         false, false
       from spread as v
       join odd as e on e.day = v.near_day and e.direction = v.direction
-      where e.is_open and e.currency = v.in_currency and e.amount_minor <> v.minor
-          and app.same_amount(e.amount_minor, v.minor, 50)
+      where e.is_open and e.currency = v.in_currency and (e.amount_minor is null
+          or e.amount_minor <> v.minor and app.same_amount(e.amount_minor, v.minor, 50))
         or e.currency <> v.in_currency and app.same_amount(e.base_minor, v.base_minor, exchange_percent)
       union all
       select p.line, p.day, p.match_key, p.names, t.whole, false, false, p.minor, false, true
@@ -162,7 +162,8 @@ begin
       join words as a on a.text = c.one
       join words as b on b.text = c.other
     ), judged as (
-      select f.*, abs(f.day - (f.whole).day) as gap, f.day - (f.whole).day as later, f.names[1] as row_name, a.agree
+      select f.*, abs(f.day - (f.whole).day) as gap, f.day - (f.whole).day as later, f.names[1] as row_name, a.agree,
+        count(*) filter (where a.agree > 1) over (partition by (f.whole).key) as rows_near
       from free as f
       join (
         -- The bank's full text can share words by chance. It counts only if all words agree or no other name identifies
@@ -181,6 +182,13 @@ begin
         when j.is_exact and j.gap = 0 and j.match_key = j.entry_key then 1
         when j.is_exact and j.agree = 3 then 2
         when j.is_exact and j.agree = 2 then 3
+        -- Without an amount to compare, a date takes the only row of a payee that has nothing but this bill.
+        when (j.whole).amount_minor is null and j.agree = 3 and j.rows_near = 1 and j.later between -1 and 3
+            and not (j.whole).is_frequent and not exists (
+              select from app.expenses as x
+              where x.organization_id = context.organization_id and x.match_key in (j.match_key, j.entry_key)
+                and x.id <> (j.whole).bill_id and x.deleted_at is null
+            ) then 4
         when j.is_open and j.agree > 1
           then case when app.same_amount((j.whole).amount_minor, j.minor, estimate_percent) then 4 else 6 end
         when not j.is_exact and not j.is_open and j.agree > 1 or j.is_foreign then 4
@@ -206,4 +214,4 @@ end
 $$;
 comment on function app.find_pairs is
   'Returns the pairs of unmatched rows with entries up to five days before or after. The amounts are equal, close to '
-  'an estimate, equal at the day''s exchange rate, or differ by a tip.';
+  'an estimate, equal at the day''s exchange rate, or differ by a tip. Any amount matches a date without one.';

@@ -22,6 +22,8 @@ export interface Bill {
   /** The month of the invoice. */
   invoiced: number;
   form: Form;
+  /** The invoice arrives after the statement of its month. */
+  isLate?: boolean;
 }
 
 export interface Purchase {
@@ -75,10 +77,13 @@ export const BILLS: Bill[] = [
   bill("Insurance", "Allgemeine Schutz AG", "ALLGEMEINE SCHUTZ AG", "fixed", [[7], 10], [18840], [7, "cii"]),
   bill("Broadcast fee", "Beitragsservice Funk GmbH", "BEITRAGSSERVICE FUNK", "fixed", [[9], 16], [5508], [9, "german"]),
   bill("Waste", "Abfallwirtschaft Mitte GmbH", "ABFALLWIRTSCHAFT MITTE", "estimated", [[7], 28], [7680], [7, "ubl"]),
-  bill("Chimney", "Schornstein Meister GmbH", "SCHORNSTEIN MEISTER GMBH", "variable", [[9], 24], [6120], [
-    9,
-    "mailed pdf",
-  ]),
+  {
+    ...bill("Chimney", "Schornstein Meister GmbH", "SCHORNSTEIN MEISTER GMBH", "variable", [[9], 24], [6120], [
+      9,
+      "mailed pdf",
+    ]),
+    isLate: true,
+  },
   bill("Newspaper", "Morgenblatt Verlag GmbH", "MORGENBLATT VERLAG", "fixed", [EVERY, 2], [2450, 2450, 2450], [
     8,
     "cii",
