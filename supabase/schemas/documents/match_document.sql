@@ -89,17 +89,26 @@ declare
   wanted constant text := case document.facts ->> 'kind' when 'credit_note' then 'refund' else 'out' end;
 begin
   return query
-    select e.id, p.occurrence_id, e.due_on, p.paid_on, e.name, p.amount_minor, p.currency,
+    select e.id, p.occurrence_id, e.due_on, p.paid_on, e.name, minor, p.currency,
       case when e.likeness > 1 then 2 else 4 end,
       least(abs(p.paid_on - issued), abs(p.paid_on - coalesce(said_due, issued)))
     from (
-      -- Ordered like the index by day: in a plan made on an empty table, other indexes look as cheap.
-      select near.* from app.payments as near
-      where near.organization_id = context.organization_id and near.deleted_at is null
-        and near.paid_on between issued - 5 and coalesce(said_due, issued) + 45
-        and near.amount_minor = minor and near.currency = document.facts ->> 'currency'
-        and near.direction = wanted
-      order by near.paid_on, near.recorded_seq offset 0
+      select w.*
+      from (
+        -- Ordered like the index by day: in a plan made on an empty table, other indexes look as cheap.
+        select near.*, sum(near.amount_minor) over (partition by coalesce(near.split_id, near.id)) as whole,
+          row_number() over (partition by coalesce(near.split_id, near.id) order by near.recorded_seq) as part
+        from (
+          select near.* from app.payments as near
+          where near.organization_id = context.organization_id and near.deleted_at is null
+            and near.paid_on between issued - 5 and coalesce(said_due, issued) + 45
+            and (near.amount_minor = minor or near.split_id is not null)
+            and near.currency = document.facts ->> 'currency' and near.direction = wanted
+          order by near.paid_on, near.recorded_seq offset 0
+        ) as near
+      ) as w
+      -- One receipt covers all parts of a split.
+      where w.whole = minor and w.part = 1
     ) as p
     cross join lateral (
       select x.id, x.name, (select o.due_on from app.expense_occurrences as o where o.id = p.occurrence_id) as due_on,
@@ -112,14 +121,14 @@ begin
     where e.likeness > 0
       -- A payment that has a document isn't waiting for another.
       and not exists (
-        select from app.documents as d
-        where d.expense_id = p.expense_id and d.organization_id = p.organization_id and d.deleted_at is null
-          and d.occurrence_id is not distinct from p.occurrence_id and d.id <> document.id
+        select from app.documents_of(p.expense_id, p.occurrence_id, p.split_id, p.organization_id) as d
+        where d.id <> document.id
       );
 end
 $$;
 comment on function app.find_payments_for is
-  'Returns payments with a document''s amount, from five days before the document until 45 days after its due date.';
+  'Returns payments, and splits as a whole, with a document''s amount, from five days before the document until 45 days '
+  'after its due date.';
 
 create or replace function app.match_document(context app.context, document app.documents)
   returns app.document_match[]

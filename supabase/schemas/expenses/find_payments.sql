@@ -68,9 +68,7 @@ begin atomic
       where s.payment_id = p.id and s.member_id = (filter).borne_by and s.minor <> 0
     ))
     and ((filter).has_document is null or (filter).has_document = exists (
-      select from app.documents as d
-      where d.expense_id = p.expense_id and d.organization_id = p.organization_id and d.deleted_at is null
-        and d.occurrence_id is not distinct from p.occurrence_id
+      select from app.documents_of(p.expense_id, p.occurrence_id, p.split_id, p.organization_id)
     ))
     and app.is_amount_within(filter, p.amount_minor, p.currency, p.base_minor, p.base_currency)
     and app.matches_filter(filter, p.category_id, e.tags, e.match_key, e.name, e.payee, e.note, p.note);

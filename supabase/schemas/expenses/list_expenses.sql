@@ -114,9 +114,7 @@ begin
       'tax', app.format_minor(p.tax_minor, c.exponent), 'tax_percent', trim_scale(p.tax_percent),
       'reimbursement', p.reimbursement, 'reimbursed_by', p.reimbursed_by, 'reimbursed_on', p.reimbursed_on,
       'split_id', app.shown_split_id(p), 'has_document', nullif(exists (
-        select from app.documents as d
-        where d.expense_id = p.expense_id and d.organization_id = p.organization_id and d.deleted_at is null
-          and d.occurrence_id is not distinct from p.occurrence_id
+        select from app.documents_of(p.expense_id, p.occurrence_id, p.split_id, p.organization_id)
       ), false), 'base_amount', app.format_minor(p.base_minor, base.exponent),
       'is_estimate', nullif(p.is_estimate, false),
       -- Null if several people could have paid and none was named.

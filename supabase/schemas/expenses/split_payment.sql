@@ -192,6 +192,8 @@ begin
   from jsonb_array_elements(parts) with ordinality as v
   cross join lateral jsonb_populate_record(null::app.payments, v.value) as part
   where p.expense_id = ids[v.ordinality] and p.deleted_at is null;
+  update app.documents as d set expense_id = ids[1]
+  where d.expense_id = any (ids[jsonb_array_length(parts) + 1:]) and d.deleted_at is null;
   update app.payments as p set deleted_at = context.at
   where p.expense_id = any (ids[jsonb_array_length(parts) + 1:]) and p.deleted_at is null;
   update app.expenses as e set deleted_at = context.at

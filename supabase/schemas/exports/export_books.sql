@@ -23,10 +23,9 @@ begin
     'is_final', p.is_final, 'is_estimate', p.is_estimate,
     'reimbursement', p.reimbursement, 'reimbursed_by', p.reimbursed_by, 'reimbursed_on', p.reimbursed_on,
     'split_id', app.shown_split_id(p), 'document_ids', array(
-      select d.id from app.documents as d
-      where d.expense_id = p.expense_id and d.organization_id = p.organization_id and d.deleted_at is null
-        and d.occurrence_id is not distinct from p.occurrence_id
-      order by d.recorded_seq
+      select f.id
+      from app.documents_of(p.expense_id, p.occurrence_id, p.split_id, p.organization_id) as f
+      order by f.recorded_seq
     ),
     'expense_id', case when not starts_with(p.expense_id, 'bill_') then p.expense_id end,
     'bill_id', case when starts_with(p.expense_id, 'bill_') then p.expense_id end,

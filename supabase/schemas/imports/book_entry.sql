@@ -18,6 +18,7 @@ create type app.book_entry as (
 );
 comment on type app.book_entry is
   'A record that a statement row can match; each key is matched once. is_open: the amount is an estimate, or null for '
+  'A record that a statement row can match; each key is matched once. is_open: the amount is an estimate, or null for '
   'a date of a bill without one. is_frequent: the bill is due every few days, so one of its dates is near any day.';
 
 create or replace function app.list_entries(context app.context, first_day date, last_day date)
@@ -63,7 +64,8 @@ begin
     union all
     select b.id || ':' || o.due_on, null, b.id, o.due_on, b.id, o.due_on, m.minor, o.currency, 'out',
       (app.value_in_base(context.base_currency, m.minor, o.currency, o.due_on)).base_minor,
-      m.minor is null or b.amount_mode <> 'fixed' and o.amount_source = 'rule', b.frequency in ('daily', 'weekly'), b.recorded_seq
+      m.minor is null or b.amount_mode <> 'fixed' and o.amount_source = 'rule', b.frequency in ('daily', 'weekly'),
+      b.recorded_seq
     from app.expense_occurrences as o
     cross join lateral (
       select b.* from app.expenses as b

@@ -142,9 +142,7 @@ begin
     from app.payments as p
     where p.id in (select unnest(l.ids) from lines as l union all select o.id from loose as o)
       and not exists (
-        select from app.documents as d
-        where d.expense_id = p.expense_id and d.organization_id = p.organization_id and d.deleted_at is null
-          and d.occurrence_id is not distinct from p.occurrence_id
+        select from app.documents_of(p.expense_id, p.occurrence_id, p.split_id, p.organization_id)
       )
   )
   select
