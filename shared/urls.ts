@@ -43,6 +43,8 @@ export interface Urls {
   /** The page that deletes an organization or cancels the deletion. */
   deleteOrganization(organizationId: string): string;
   members(organizationId: string): string;
+  /** The mail that came to an organization's address. */
+  inboundMail(organizationId: string): string;
   exports(organizationId: string): string;
   /**
    * The page that changes an organization's plan or names a person who can; without an organization, the list of plans.
@@ -117,6 +119,7 @@ export function createUrls(config: UrlConfig): Urls {
     proposal: (proposalId) => site + proposalPath(proposalId),
     books: (organizationId) => site + booksPath(organizationId),
     members: (organizationId) => `${site}${organizationPath(organizationId, "members")}`,
+    inboundMail: (organizationId) => `${site}${organizationPath(organizationId, "mail")}`,
     exports: (organizationId) => `${site}${organizationPath(organizationId, "export")}`,
     deleteOrganization: (organizationId) => `${site}${organizationPath(organizationId, "delete")}`,
     plans: (organizationId) =>

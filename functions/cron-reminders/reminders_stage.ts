@@ -163,6 +163,7 @@ async function compose(
         account: urls.account,
         books: urls.books,
         plan: urls.plans,
+        mails: urls.inboundMail,
         connect: ({ bill_id, provider_key }) =>
           `${urls.connectProvider}?${new URLSearchParams({ bill: bill_id, provider: provider_key })}`,
         unsubscribe: `${urls.unsubscribe}?t=${token}`,

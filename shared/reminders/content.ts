@@ -174,6 +174,8 @@ export const DigestOrganization = z.object({
   balances: z.array(DigestBalance),
   /** Documents that came in since the last digest, and how many wait for a person; null without any. */
   documents: z.optional(z.nullable(z.object({ came: z.number(), waiting: z.number() }))),
+  /** Mail to accept or block, and the day on which the first is deleted; null without any, and for others. */
+  mails: z.optional(z.nullable(z.object({ count: z.number(), until: z.string() }))),
   /** The end of the plan, if it comes within a week or came today; absent in older databases. */
   plan_end: z.optional(z.nullable(PlanEnd)),
 });
@@ -223,6 +225,12 @@ export function noticesOf({ organizations }: DigestContent): DigestNotice[] {
 export const budgetsOf = ({ organizations }: DigestContent): DigestBudget[] =>
   organizations.flatMap(({ budgets }) => budgets);
 
+/** What waits for the reader's decision, across organizations. */
+export const waitingOf = ({ organizations }: DigestContent): { documents: number; mails: number } => ({
+  documents: organizations.reduce((sum, { documents }) => sum + (documents?.waiting ?? 0), 0),
+  mails: organizations.reduce((sum, { mails }) => sum + (mails?.count ?? 0), 0),
+});
+
 /** Ends of plans that this mail announces. */
 export const endsOf = ({ organizations }: DigestContent): (PlanEnd & { organization: string })[] =>
   organizations.flatMap(({ name, plan_end: end }) => end ? [{ ...end, organization: name }] : []);
@@ -244,6 +252,8 @@ export interface DigestLinks {
   books(organizationId: string): string;
   /** The page that changes the plan of an organization. */
   plan(organizationId: string): string;
+  /** The page of an organization's incoming mail. */
+  mails(organizationId: string): string;
   /** The page that connects a bill to its provider. */
   connect(bill: Pick<Reconnect, "bill_id" | "provider_key">): string;
   /** Signed; works without signing in for 90 days. */

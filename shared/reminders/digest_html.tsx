@@ -81,6 +81,14 @@ export async function digestHtml(
                     {sectionsOf(content, wording).map((section) => (
                       <>
                         <Bills section={section} words={words} />
+                        {section.mails && (
+                          <p style="margin:16px 0 0">
+                            {section.mails}{" "}
+                            <a href={links.mails(section.organizationId)} style={`color:${ACCENT}`}>
+                              {words.links.mails}
+                            </a>
+                          </p>
+                        )}
                         {section.planEnd && <End end={section.planEnd} link={links.plan(section.organizationId)} />}
                       </>
                     ))}

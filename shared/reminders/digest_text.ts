@@ -16,6 +16,7 @@ export function digestText(
     headlineOf(content, wording),
     ...sectionsOf(content, wording).flatMap((section) => [
       sectionText(section, wording),
+      ...(section.mails ? [`${section.mails}\n${words.links.mails}: ${links.mails(section.organizationId)}`] : []),
       ...planEndText(section, links),
     ]).filter((part) => part !== ""),
     ...reconnectSentences(content, wording).map(({ link, sentence }) =>

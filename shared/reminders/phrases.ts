@@ -1,6 +1,14 @@
 /** Sentences at the end of a digest: the next steps, the bills to reconnect, and the reason for the mail. */
 import { daysAfter } from "../iso_day.ts";
-import { billsOf, budgetsOf, type DigestBill, type DigestContent, noticesOf, type Reconnect } from "./content.ts";
+import {
+  billsOf,
+  budgetsOf,
+  type DigestBill,
+  type DigestContent,
+  noticesOf,
+  type Reconnect,
+  waitingOf,
+} from "./content.ts";
 import { innerName, nameAlone, quotedName } from "./names.ts";
 import type { Wording } from "./wording.ts";
 
@@ -37,8 +45,9 @@ function adviceWithoutBills(content: DigestContent, words: Wording["words"]): st
   if (awaited) return words.advice.tellAmount({ name: quotedName(awaited.name) });
   const ending = noticesOf(content).find(({ kind }) => kind === "trial" || kind === "cancel_by");
   if (ending) return words.advice.cancelled({ name: innerName(ending.name) });
-  const [budget] = billsOf(content).length === 0 ? budgetsOf(content) : [];
-  if (!budget) return words.advice.ask;
+  const hasBills = billsOf(content).length > 0;
+  const [budget] = hasBills ? [] : budgetsOf(content);
+  if (!budget) return !hasBills && waitingOf(content).documents > 0 ? words.advice.askDocuments : words.advice.ask;
   return words.advice.left({ name: budget.category === null ? null : innerName(budget.category) });
 }
 

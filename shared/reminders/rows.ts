@@ -50,6 +50,8 @@ export interface Section {
   balances: BudgetRow[];
   /** "2 documents came in, 1 needs you." Null without any. */
   documents: string | null;
+  /** "1 mail waits for you to accept or block it. It is deleted on December 3." Null without any. */
+  mails: string | null;
   planEnd: PlanEndText | null;
   /** "and 12 more", for lines left out. */
   moreOverdue: string | null;
@@ -99,6 +101,12 @@ export function sectionsOf(content: DigestContent, wording: Wording): Section[] 
       moreBudgets: more(organization.unlisted_budgets),
       balances: organization.balances.map((balance) => balanceRow(balance, setting)),
       documents: organization.documents ? wording.words.documents(organization.documents) : null,
+      mails: organization.mails
+        ? wording.words.mails({
+          count: organization.mails.count,
+          until: wording.format.date(organization.mails.until, { style: "day", today }),
+        })
+        : null,
       planEnd: organization.plan_end ? planEndText(organization.plan_end, { setting, more }) : null,
       total: totalOf(organization, setting),
     };

@@ -10,6 +10,7 @@ import {
   noticesOf,
   type PlanEnd,
   unlistedOf,
+  waitingOf,
 } from "./content.ts";
 import { daysAfter } from "../iso_day.ts";
 import { quotedName } from "./names.ts";
@@ -94,6 +95,7 @@ function countsOf(content: DigestContent, { words, format }: Wording): string {
     awaited: count("awaited"),
     usedUp,
     almostUsedUp: budgetsOf(content).length - usedUp,
+    ...waitingOf(content),
     others: content.organizations.reduce((sum, one) => sum + one.unlisted_notices + one.unlisted_budgets, 0),
   });
 }

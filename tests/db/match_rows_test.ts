@@ -544,7 +544,10 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
       "79.15",
     ]]);
   },
-  "matches a date without an amount with its payee's row near it, and asks unless the payee has nothing else": async (books, database) => {
+  "matches a date without an amount with its payee's row near it, and asks unless the payee has nothing else": async (
+    books,
+    database,
+  ) => {
     books.goTo("2026-09-20");
     const { bill } = await books.ok("add_bill", {
       ...{ name: "Power", payee: "Stadtwerke", amount_mode: "variable", frequency: "monthly" },

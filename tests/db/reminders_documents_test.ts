@@ -1,4 +1,4 @@
-/** Documents that came in, in the next digest of everybody who sees them. */
+/** Documents and waiting mail, in the next digest of everybody who may decide about them. */
 import { assertEquals } from "@std/assert";
 import { type Books, openBooks } from "../_support/books.ts";
 import { addBill, at, database, fresh, run } from "./reminder_run.ts";
@@ -50,4 +50,94 @@ Deno.test("a digest counts the documents since the last one that its reader sees
   ]);
   // Mentioned once.
   assertEquals(await said([ana, other], "2026-11-21"), [[null], [null]]);
+});
+
+/** A mail of a stranger, which somebody has to accept or block. */
+const arrive = async (books: Books, received_at: string) =>
+  await database.query(
+    "insert into app.inbound_mails (organization_id, provider_id, state, sender, leased_until, received_at) " +
+      "values ($1, $2, 'waiting', 'stranger@example.com', $3, $3)",
+    [books.organizationId, `mail ${++files}`, received_at],
+  );
+
+/** What each person's digest says about documents and mail; undefined without a digest. */
+async function told(people: Books[], day: string): Promise<unknown[]> {
+  const digests = await run(at(day));
+  return people.map(({ userId }) => {
+    const found = digests.find(({ recipient_id }) => recipient_id === userId);
+    return found && found.content.organizations
+      .map((one) => one as { documents?: object; mails?: object })
+      .map(({ documents, mails }) => ({ ...(documents && { documents }), ...(mails && { mails }) }));
+  });
+}
+
+Deno.test("a document that needs somebody causes one digest on the next day, for those who may decide", async () => {
+  const ana = await fresh();
+  const [ben, carla, dan] = [await ana.join("manager"), await ana.join(), await ana.join()];
+  const other = await openBooks(database, { day: "2026-11-10" });
+  for (const books of [ben, carla]) await books.ok("update_settings", { reminders: { my_mails: "all" } });
+  await add(carla);
+  await add(dan);
+  await database.query("update app.documents set created_at = '2026-11-10T06:00:00Z'");
+  const people = [ana, ben, carla, dan, other];
+  // Not on its own day.
+  assertEquals(await told(people, "2026-11-10"), [undefined, undefined, undefined, undefined, undefined]);
+  const two = [{ documents: { came: 2, waiting: 2 } }];
+  // Carla sees her own. Dan wants mail about his bills only.
+  assertEquals(await told(people, "2026-11-11"), [
+    two,
+    two,
+    [{ documents: { came: 1, waiting: 1 } }],
+    undefined,
+    undefined,
+  ]);
+  assertEquals(await told(people, "2026-11-11"), [undefined, undefined, undefined, undefined, undefined]);
+  assertEquals(await told(people, "2026-11-12"), [undefined, undefined, undefined, undefined, undefined]);
+});
+
+Deno.test("an attached document causes no digest", async () => {
+  const ana = await fresh();
+  const bill = await addBill(ana, "Rent", "2027-03-01");
+  await add(ana, {}, bill);
+  await database.query("update app.documents set created_at = '2026-11-10T06:00:00Z'");
+  assertEquals(await told([ana], "2026-11-11"), [undefined]);
+});
+
+Deno.test("waiting mail causes one digest for those who may accept it, and is named until it expires", async () => {
+  const ana = await fresh();
+  const [ben, carla] = [await ana.join("manager"), await ana.join()];
+  const other = await openBooks(database, { day: "2026-11-10" });
+  for (const books of [ben, carla]) await books.ok("update_settings", { reminders: { my_mails: "all" } });
+  await arrive(ana, "2026-11-10T06:00:00Z");
+  const people = [ana, ben, carla, other];
+  const waits = [{ mails: { count: 1, until: "2026-11-24" } }];
+  assertEquals(await told(people, "2026-11-11"), [waits, waits, undefined, undefined]);
+  assertEquals(await told(people, "2026-11-12"), [undefined, undefined, undefined, undefined]);
+  await addBill(ana, "Rent", "2026-11-15");
+  assertEquals(await told([ana], "2026-11-13"), [waits]);
+  await arrive(ana, "2026-11-13T20:00:00Z");
+  assertEquals(await told([ben], "2026-11-14"), [[{ mails: { count: 2, until: "2026-11-24" } }]]);
+  await arrive(ana, "2026-11-15T06:00:00Z");
+  await database.query("update app.inbound_mails set state = 'read'");
+  assertEquals(await told([ana, ben], "2026-11-16"), [undefined, undefined]);
+});
+
+Deno.test("no digest about documents or mail goes to people without mails, with a refused address or a past plan", async () => {
+  for (
+    const stop of [
+      "update identity.profiles set email_enabled = false",
+      "update identity.profiles set refused_email = email, refused_at = now()",
+      "update identity.memberships set mails = 'none'",
+      "update identity.organizations set plan = 'free'",
+    ]
+  ) {
+    const ana = await fresh();
+    await add(ana);
+    await database.query("update app.documents set created_at = '2026-11-10T06:00:00Z'");
+    await arrive(ana, "2026-11-10T06:00:00Z");
+    await database.query(stop);
+    assertEquals(await told([ana], "2026-11-11"), [undefined], stop);
+    const left = await database.query("select from jobs.reminder_digests");
+    assertEquals(left.length, 0, stop);
+  }
 });

@@ -73,6 +73,7 @@ comment on column app.inbound_mails.documents is 'Ids of the documents stored fr
 comment on column app.inbound_mails.refusals is 'Error codes of the attachments that were not stored.';
 create index inbound_mails_newest_idx on app.inbound_mails (organization_id, received_at);
 create index inbound_mails_received_at_idx on app.inbound_mails (received_at);
+create index inbound_mails_waiting_idx on app.inbound_mails (organization_id) where state = 'waiting';
 create index inbound_mails_to_read_idx on app.inbound_mails (leased_until) where state in ('arrived', 'accepted');
 alter table app.inbound_mails enable row level security;
 grant select, insert, update, delete on app.inbound_mails to service_role;

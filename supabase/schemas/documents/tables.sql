@@ -41,6 +41,7 @@ comment on column app.documents.declined is
   'Records that a person declined for it (app.match_key_of), so that nobody is asked again.';
 create unique index documents_once_idx on app.documents (organization_id, hash, added_by) where deleted_at is null;
 create index documents_newest_idx on app.documents (organization_id, recorded_seq);
+create index documents_waiting_idx on app.documents (created_at) where expense_id is null and deleted_at is null;
 create index documents_payee_key_idx on app.documents (organization_id, payee_key) where deleted_at is null;
 create index documents_expense_id_idx on app.documents (expense_id, organization_id);
 create index documents_occurrence_id_idx on app.documents (occurrence_id, organization_id);

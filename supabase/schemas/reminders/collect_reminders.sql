@@ -222,6 +222,7 @@ begin
   into digest_count, reminder_count;
   if latest is null then
     ended := jobs.collect_plan_ends(at);
+    digest_count := digest_count + jobs.collect_documents(at);
     budgets := jobs.collect_budgets(at, '', size);
     latest := nullif(budgets -> 'next', 'null');
   end if;

@@ -10,6 +10,10 @@ declare
   told jsonb;
   used jsonb;
   ending jsonb;
+  came jsonb;
+  mails jsonb;
+  is_news boolean;
+  needs_decision boolean := false;
   sections jsonb := '[]';
   reminds_of jsonb := '[]';
   tells_of jsonb := '[]';
@@ -20,10 +24,7 @@ declare
     where d.recipient_id = digest.recipient_id and d.local_on < digest.local_on
       and d.local_on >= date_trunc('month', digest.local_on)
   );
-  last_told constant timestamptz := greatest(at - interval '31 days', (
-    select max(d.created_at) from jobs.reminder_digests as d
-    where d.recipient_id = digest.recipient_id and d.local_on < digest.local_on and d.status = 'sent'
-  ));
+  last_told constant timestamptz := jobs.last_told(digest.recipient_id, digest.local_on, at);
 begin
   select p.* into recipient from identity.profiles as p where p.user_id = digest.recipient_id;
   if not recipient.email_enabled or identity.reminder_address(recipient) = recipient.refused_email
@@ -54,6 +55,8 @@ begin
     due := null;
     told := null;
     used := null;
+    came := null;
+    mails := null;
     -- In other organizations, only the end of their plan is announced.
     if place.reminds then
       due := app.describe_due_bills(recipient, member, organization, array(
@@ -62,9 +65,14 @@ begin
       ), noticed, at);
       told := app.describe_notices(recipient, member, organization, noticed, at);
       used := app.describe_budget_notices(recipient, member, noticed, at);
+      came := app.describe_new_documents(recipient, member, last_told, digest.created_at);
+      mails := jobs.describe_waiting_mails(recipient, member, last_told, at);
     end if;
+    is_news := coalesce(app.hears_all(member) and (came ->> 'waiting')::int > 0, false)
+      or coalesce((mails ->> 'is_new')::boolean, false);
+    needs_decision := needs_decision or is_news;
     ending := jobs.describe_plan_end(recipient, member, organization, noticed, at);
-    if due is not null or told is not null or used is not null or (ending ->> 'is_day')::boolean then
+    if due is not null or told is not null or used is not null or (ending ->> 'is_day')::boolean or is_news then
       sections := sections || jsonb_build_object(
         'id', organization.id, 'name', organization.name, 'hears',
         case when member.role = 'owner' then 'owner' else member.mails end, 'base_currency', organization.base_currency,
@@ -75,8 +83,7 @@ begin
         'notices', coalesce(told -> 'notices', '[]'), 'unlisted_notices', coalesce(told -> 'unlisted', '0'),
         'budgets', coalesce(used -> 'budgets', '[]'), 'unlisted_budgets', coalesce(used -> 'unlisted', '0'),
         'balances', case when is_first then app.describe_own_balances(recipient) else '[]' end,
-        'documents', case when place.reminds
-          then app.describe_new_documents(recipient, member, last_told, digest.created_at) end,
+        'documents', came, 'mails', mails - 'is_new',
         'plan_end', ending - 'tells_of'
       );
       reminds_of := reminds_of || coalesce(due -> 'reminds_of', '[]');
@@ -88,8 +95,8 @@ begin
     end if;
   end loop;
   perform jobs.act_as('{}');
-  -- Other overdue bills and broken connections are added to a digest; alone they cause none.
-  if reminds_of = '[]' and tells_of = '[]' then
+  -- Other overdue bills, broken connections and attached documents are added to a digest; alone they cause none.
+  if reminds_of = '[]' and tells_of = '[]' and not needs_decision then
     return null;
   end if;
   return jsonb_build_object(

@@ -1,5 +1,5 @@
 /** The content of a digest mail: subject, text and HTML. */
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
 import { composeDigest } from "../../../shared/reminders/digest_mail.ts";
 import { difference } from "../../../shared/reminders/amounts.ts";
 import { nameAlone } from "../../../shared/reminders/names.ts";
@@ -9,7 +9,7 @@ import { headlineOf, subjectOf } from "../../../shared/reminders/subject.ts";
 import { formatOf } from "../../../shared/words/format.ts";
 import { wordsOf } from "../../../shared/words/words.ts";
 import { accented, plainWords } from "../../_support/accented_mails.ts";
-import type { DigestBudget, DigestNotice } from "../../../shared/reminders/content.ts";
+import type { DigestBudget, DigestContent, DigestNotice } from "../../../shared/reminders/content.ts";
 import {
   bill,
   budget,
@@ -492,7 +492,15 @@ Deno.test("every word of a digest comes from the catalog or the locale: all are 
     const shown = html.replace(/<style>.*?<\/style>/s, "").replaceAll(/<[^>]+>/g, " ").replaceAll(/&\w+;/g, " ");
     for (const part of [subject, text, shown]) {
       assertEquals(
-        plainWords(part, [content, LINKS, LINKS.connect(reconnect("")), LINKS.books(""), LINKS.plan(""), "github"]),
+        plainWords(part, [
+          content,
+          LINKS,
+          LINKS.connect(reconnect("")),
+          LINKS.books(""),
+          LINKS.plan(""),
+          LINKS.mails(""),
+          "github",
+        ]),
         [],
         name,
       );
@@ -521,6 +529,28 @@ Deno.test("a digest says how many documents came in and how many need a person",
   assertEquals(await said({ came: 1, waiting: 0 }), both("1 document came in."));
   assertEquals(await said({ came: 3, waiting: 2 }), both("3 documents came in, 2 need you."));
   assertEquals(await said(null), both(undefined));
+});
+
+Deno.test("a digest of documents and mail alone says what they need and where", async () => {
+  const content = digest([]);
+  const say = async (more: Partial<DigestContent["organizations"][number]>) => {
+    Object.assign(content.organizations[0]!, more);
+    const { subject, text, html } = await compose(content);
+    return { subject, text, html };
+  };
+  const mails = { count: 1, until: "2026-10-12" };
+  const one = await say({ mails });
+  assertEquals(one.subject, "1 mail waits for your decision");
+  for (const part of [one.text, one.html]) {
+    assertStringIncludes(part, "1 mail waits for you to accept or block it. It is deleted on October 12.");
+    assertStringIncludes(part, "https://expenses.example.com/organizations/");
+  }
+  const both = await say({ documents: { came: 2, waiting: 1 }, mails: { ...mails, count: 3 } });
+  assertEquals(both.subject, "1 document needs you, 3 mails wait for your decision");
+  assertStringIncludes(both.text, "2 documents came in, 1 needs you.");
+  assertStringIncludes(both.text, "3 mails wait for you to accept or block them. The first is deleted on October 12.");
+  assertStringIncludes(both.text, "Ask your assistant: “Which documents need me?”");
+  assertFalse((await say({ mails: null, documents: null })).text.includes("mail waits"));
 });
 
 Deno.test("a digest shows balances, with amounts unless hidden", async () => {

@@ -18,6 +18,7 @@ export const LINKS: DigestLinks = {
   books: (organizationId) => `https://expenses.example.com/books?organization=${organizationId}`,
   connect: ({ bill_id, provider_key }) =>
     `https://expenses.example.com/account/providers/connect?bill=${bill_id}&provider=${provider_key}`,
+  mails: (organizationId) => `https://expenses.example.com/organizations/${organizationId}/mail`,
   plan: (organizationId) => `https://expenses.example.com/organizations/${organizationId}/plan`,
   unsubscribe: "https://expenses.example.com/email/unsubscribe?t=abc.def",
 };
@@ -225,6 +226,14 @@ export const EXAMPLES: Record<string, DigestContent> = {
   documents: {
     ...digest([]),
     organizations: [{ ...digest([bill("Rent", 1)]).organizations[0]!, documents: { came: 12, waiting: 3 } }],
+  },
+  only_documents: {
+    ...digest([]),
+    organizations: [{
+      ...digest([]).organizations[0]!,
+      documents: { came: 2, waiting: 1 },
+      mails: { count: 2, until: "2026-10-12" },
+    }],
   },
   only_notices: withNotices(digest([]), [notice("cancel_by", "Gym", 3, { amount: "240.00" })]),
   budgets: withBudgets(digest([]), [

@@ -76,6 +76,9 @@ interface Counts {
   awaited: number;
   usedUp: number;
   almostUsedUp: number;
+  /** Documents attached to nothing, and mail to accept or block. */
+  documents: number;
+  mails: number;
   /** Lines that are left out. */
   others: number;
 }
@@ -116,6 +119,8 @@ export const digest = {
     add(many.awaited, "amount missing", "amounts missing");
     add(many.usedUp, "budget used up", "budgets used up");
     add(many.almostUsedUp, "budget almost used up", "budgets almost used up");
+    add(many.documents, "document needs you", "documents need you");
+    add(many.mails, "mail waits for your decision", "mails wait for your decision");
     add(many.others, "more below", "more below");
     return parts.join(", ");
   },
@@ -230,6 +235,10 @@ export const digest = {
     `${countOf(came, "document")} came in${
       waiting === 0 ? "" : `, ${waiting} ${waiting === 1 ? "needs" : "need"} you`
     }.`,
+  mails: ({ count, until }: { count: number; until: string }): string =>
+    count === 1
+      ? `1 mail waits for you to accept or block it. It is deleted on ${until}.`
+      : `${count} mails wait for you to accept or block them. The first is deleted on ${until}.`,
   moreLines: ({ count }: { count: number }): string => `and ${count} more`,
   total: ({ amount, ratesOn, isEstimate }: { amount: string; ratesOn?: string; isEstimate?: boolean }): string =>
     `Total: ${isEstimate ? "about " : ""}${amount}${ratesOn ? ` (exchange rates of ${ratesOn})` : ""}`,
@@ -243,6 +252,7 @@ export const digest = {
   /** Sentences for the assistant. */
   advice: {
     ask: "Ask your assistant: “What is due this week?”",
+    askDocuments: "Ask your assistant: “Which documents need me?”",
     /** @param budget.name null for all spending */
     left: ({ name }: { name: string | null }): string =>
       `Ask your assistant: “What is left of ${name === null ? "our budget" : `the budget for ${name}`}?”`,
@@ -276,6 +286,7 @@ export const digest = {
   links: {
     reconnect: "Reconnect",
     books: (organization: string | null): string => organization ? `Open ${organization}` : "Open the books",
+    mails: "See incoming mail",
     settings: "Reminder settings",
     unsubscribe: "Unsubscribe",
   },
