@@ -35,7 +35,7 @@ Deno.test("every task and suite in the README exists, and .ci/run runs it", asyn
   assertEquals(rows.filter((name) => name !== "ok" && !isRun(name)), []);
 });
 
-Deno.test("the links that add the connector with one press contain the README's address", () => {
+Deno.test("the links that add the connector with one click contain the README's address", () => {
   const urls = Object.fromEntries(
     [...readme.text.matchAll(/^\[(\w+)\]: (\S+)$/gm)].map(([, name, url]) => [name, new URL(url!)]),
   );

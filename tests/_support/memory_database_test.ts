@@ -6,7 +6,7 @@ const names = async (database: Awaited<ReturnType<typeof openDatabase>>) =>
   (await database.query<{ name: string }>("select name from public.book order by 1")).map(({ name }) => name);
 const ignore = Deno.env.has("TEST_DATABASE_URL");
 
-Deno.test("databases in one PGlite are isolated, whatever their order", { ignore }, async () => {
+Deno.test("databases in one PGlite are isolated in any order", { ignore }, async () => {
   const [first, second] = [await openDatabase(), await openDatabase()];
   await first.exec(BOOKS);
   await assertRejects(() => names(second), Error, "does not exist");

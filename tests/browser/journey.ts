@@ -186,7 +186,7 @@ journey("a person chooses a statement on the page that their assistant's link op
 });
 
 Deno.test({
-  name: "with scripts, a large file shows its progress and is read without a further press",
+  name: "with scripts, a large file shows its progress and is read without a further click",
   sanitizeOps: false,
   sanitizeResources: false,
   async fn() {

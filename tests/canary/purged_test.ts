@@ -88,7 +88,7 @@ const others = async (tenants: Tenants) =>
     leaksIn(row, tenants).length === 0 && !row.includes("second.example") && !row.startsWith("oauth.rate_buckets")
   );
 
-Deno.test("nothing of a deleted canary is purged a second before its grace period ends", async () => {
+Deno.test("a second before the grace period ends, the purge deletes nothing of a deleted canary", async () => {
   const tenants = await fresh();
   await deleteAll(tenants);
   const before = await dumpEverything(database);

@@ -107,7 +107,7 @@ Deno.test(
 );
 
 Deno.test(
-  "add_bill counts from the first month day on or after first_due, whatever months are skipped later",
+  "add_bill counts from the first month day on or after first_due, even if later months are skipped",
   withBooks(async (books) => {
     const rent = await books.ok("add_bill", {
       name: "A",

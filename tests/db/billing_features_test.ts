@@ -23,7 +23,7 @@ Deno.test("each plan includes all features of the previous one", async () => {
   assertEquals(row, { free: null, missing: 0 });
 });
 
-Deno.test("features change at once, and past due has 7 days of grace", async () => {
+Deno.test("features change at once, and a past-due plan keeps them for 7 days", async () => {
   await addOrganization(database, { trialEndsAt: null });
   await deliver(database, "subscription.activated", { planId: PLANS.team, at: day(1) });
   assertEquals(await has("bills:variable", day(1)), true);

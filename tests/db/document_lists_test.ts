@@ -37,7 +37,7 @@ const lunch = { name: "Lunch", amount: "14.50", date: "2026-11-14" };
 const taxi = { name: "Taxi", amount: "30.00", date: "2026-11-15" };
 const rent = { name: "Rent", amount: "900.00", frequency: "monthly", first_due: "2026-11-25" };
 
-testBooks("documents in lists", {}, {
+testBooks("list tools mark records with documents", {}, {
   "distinguish expenses with one from those without": async (ana) => {
     const [first] = await log(ana, lunch, taxi);
     assertEquals(await listed(ana, false), [["Lunch", "Taxi"], 2]);

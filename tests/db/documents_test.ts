@@ -51,7 +51,7 @@ async function next(books: Books, id: string): Promise<Json> {
   return bills[0];
 }
 
-testBooks("a document", {}, {
+testBooks("attach_document", {}, {
   "for an open date is attached, gives a variable bill its amount, and pays nothing": async (ana) => {
     const { bill } = await ana.ok("add_bill", power());
     const document = await add(ana, POWER);

@@ -13,7 +13,7 @@ const log = async (books: Books, more: Json = {}): Promise<string> =>
 const urls = async (books: Books): Promise<(string | undefined)[]> =>
   (await books.ok("list_expenses")).rows.map(({ url }: Json) => url);
 
-testBooks("url of an expense", {}, {
+testBooks("the url of an expense", {}, {
   "is stored and listed unchanged, and omitted when absent": async (books) => {
     await log(books);
     await log(books, { name: "Tea", url: " " });

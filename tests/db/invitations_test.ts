@@ -29,7 +29,7 @@ Deno.test("invite_member() lets the owner invite to every role and managers to l
   });
 });
 
-Deno.test("an invitation makes a member once; the second press, a replay and a replay after removal change nothing", async () => {
+Deno.test("an invitation makes a member once; a second click, a replay and a replay after removal change nothing", async () => {
   const home = await household(database);
   assertEquals(await invite(home, home.anna.userId, { role: "viewer" }), "invited");
   const { outcome, inviter, role, organization_name } = await read(home.stranger);

@@ -75,7 +75,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid pays the next date ahead of time, and says so",
+  "mark_bill_paid pays the next date in advance and reports it",
   withRent(async (books, rent) => {
     await books.ok("mark_bill_paid", { bill_id: rent.id, due_on: "2026-11-01" });
     const result = await books.call("mark_bill_paid", { bill_id: rent.id, due_on: "2026-12-01" });
@@ -330,7 +330,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid asks back for a payment half a year from its date",
+  "mark_bill_paid requires confirmation for a payment half a year from its date",
   withRent(async (books, rent) => {
     const far = { bill_id: rent.id, paid_on: "2020-01-01" };
     const error = await books.fails("date_out_of_range", "mark_bill_paid", far);
@@ -530,7 +530,7 @@ Deno.test(
   }),
 );
 
-Deno.test("mark_bill_paid finds a bill by name: active before over, exact before part, name before payee", async () => {
+Deno.test("mark_bill_paid prefers active bills to ended ones, exact names to parts, and names to payees", async () => {
   const books = await openBooks(database, { day: TODAY });
   const add = async (name: string, payee?: string) =>
     (await books.ok("add_bill", { name, payee, amount: "1", first_due: "2026-12-01" })).bill.id;
@@ -555,7 +555,7 @@ Deno.test("mark_bill_paid finds a bill by name: active before over, exact before
 });
 
 Deno.test(
-  "mark_bill_paid pays no bill when id and name refer to two",
+  "mark_bill_paid refuses an id and a name of two different bills",
   withRent(async (books, rent) => {
     const netflix = (await books.ok("add_bill", { name: "Netflix", amount: "9", first_due: "2026-12-01" })).bill.id;
     const flat = (await books.ok("add_bill", { name: "Rent flat", amount: "9", first_due: "2026-12-01" })).bill.id;

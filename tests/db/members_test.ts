@@ -218,7 +218,7 @@ Deno.test("remove_member() leaves their other organizations unchanged", async ()
   assertEquals((await roles(other))[other.stranger], "member");
 });
 
-Deno.test("remove_member() spares the owner, lets no manager remove a manager, and lets others leave", async () => {
+Deno.test("remove_member() refuses to remove the owner, or a manager for a manager, and lets others leave", async () => {
   const home = await household(database);
   const { anna, manager, member, viewer, stranger } = home;
   const remove = (by: string, of: string) => about("remove_member", home, { by, member: of });

@@ -31,7 +31,7 @@ Deno.test("a checkout turns plans on, unless the operator has decided", async ()
   await switchPlans(database, "on");
 });
 
-Deno.test("with plans off an organization has every feature, whatever its trial and its payments", async () => {
+Deno.test("with plans off, an organization has every feature, regardless of trial and payments", async () => {
   await addOrganization(database, { trialEndsAt: "2026-10-02T00:00:00Z" });
   assertEquals(await featuresAt(day(3)), []);
   assertEquals(await switchPlans(database, "off"), { changed: true });
@@ -78,7 +78,7 @@ Deno.test("no API role can switch plans or add a second settings row", async () 
   assertEquals(await featuresAt(day(1)), []);
 });
 
-Deno.test("onboarding again or twice at once starts no second trial", async () => {
+Deno.test("repeated or concurrent onboarding starts no second trial", async () => {
   const onboard = (at: Date) =>
     database.asService<{ outcome: string }>("complete_onboarding", {
       user_id: OWNER,

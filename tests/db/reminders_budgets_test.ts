@@ -45,7 +45,7 @@ Deno.test("a suspended person gets no mail and doesn't block others", async () =
   assertEquals(told.toSorted(), inOrder.filter((one) => one !== suspended).map(({ userId }) => userId).toSorted());
 });
 
-Deno.test("80 and 100 percent are mailed once each, even if payments change later", async () => {
+Deno.test("80 and 100 percent of a budget are mailed once each, even if payments change later", async () => {
   const books = await shopper("2026-11-10", "399.99");
   await set(books, "500");
   assertEquals(await run(at("2026-11-11")), []);
@@ -89,7 +89,7 @@ Deno.test("80 and 100 percent are mailed once each, even if payments change late
   assertEquals(used(await run(at("2026-12-03"))), ["Groceries 330.00/400.00 82%"]);
 });
 
-Deno.test("reaching both at once is one line, and falling below 100 mails nothing", async () => {
+Deno.test("reaching 80 and 100 percent at once gives one line, and falling below 100 gives no mail", async () => {
   const books = await shopper("2026-11-10", "300");
   await set(books, "500");
   const { change_id } = await log(books, "300");

@@ -43,7 +43,7 @@ for (const day of ["2026-11-20", "2027-01-31", "2027-03-01", "2028-02-29", "2026
     }));
 }
 
-Deno.test("the seed is deterministic, isolates people and leaves nothing behind", async () => {
+Deno.test("the seed is deterministic, isolates people and leaves no helpers behind", async () => {
   await using database = await openDatabase();
   const dump = (session: Session) =>
     session.query(

@@ -72,7 +72,7 @@ async function reminders(owners: number) {
 }
 
 for (const by of ["banned_until = '2026-11-21T08:00:00Z'", "deleted_at = '2026-11-20'"]) {
-  Deno.test(`no reminder is made for an owner who is suspended, and others get theirs: ${by}`, async () => {
+  Deno.test(`a suspended owner gets no reminder, and others get theirs: ${by}`, async () => {
     const { run, to } = await reminders(3);
     await suspend(owner(2), by);
     await run();
@@ -83,7 +83,7 @@ for (const by of ["banned_until = '2026-11-21T08:00:00Z'", "deleted_at = '2026-1
   });
 }
 
-Deno.test("a digest that was made before its owner was suspended is not sent; after the ban it is regenerated", async () => {
+Deno.test("a digest created before its owner's suspension is not sent, and is regenerated after the ban", async () => {
   const { mail, run, to } = await reminders(2);
   mail.before = () => new Response("", { status: 503 });
   await database.asService("collect_reminders", { at: new Date(START) });

@@ -18,7 +18,7 @@ const askBoth = async (books: Books, filter: Record<string, unknown>) => [
   (await books.ok("summarize_spending", filter)).no_match,
 ];
 
-testBooks("what would match", { day: "2026-11-27" }, {
+testBooks("an empty result suggests near matches", { day: "2026-11-27" }, {
   "what did the Lisbon trip cost": async (books) => {
     await logged(books);
     const { total, no_match } = await books.ok("summarize_spending", { query: "lisbon" });

@@ -49,7 +49,7 @@ const withoutRates = (steps: Record<string, Step>): Record<string, Step> =>
   );
 
 testBooks(
-  "a value",
+  "the value of a payment",
   {},
   withoutRates({
     "is written again only when it changes": async (books, database) => {

@@ -19,7 +19,7 @@ async function matches(site: string, ...hashes: string[]): Promise<{ project_url
   return row!.answer;
 }
 
-Deno.test("an empty vault matches nothing, not even nothing", async () => {
+Deno.test("an empty vault matches no value, not even an empty one", async () => {
   await empty();
   assertEquals(await matches("", hash("")), { project_url: false, cron_secret: false });
   assertEquals(await matches(SITE), { project_url: false, cron_secret: false });
@@ -101,7 +101,7 @@ Deno.test("the report names every schedule and its last run, without messages", 
   ]);
 });
 
-Deno.test("a run that stopped before its last stage is not a good run", async () => {
+Deno.test("a run that stopped before its last stage doesn't count as a success", async () => {
   await database.reset();
   const note = (stage: string, at: string) =>
     database.asService("record_job_run", {

@@ -33,7 +33,7 @@ function placesOf(value: Json, text: string, path: string[] = []): string[] {
   );
 }
 
-testBooks("words of others", { day: "2026-11-20" }, {
+testBooks("other people's text", { day: "2026-11-20" }, {
   "recent_changes[].client is 60 characters of plain text at most, whatever a client calls itself": async (
     books,
     database,

@@ -50,7 +50,7 @@ Deno.test("every function arrives, open to callers without a platform token", ()
   assertEquals([...api.live].toSorted(), slugs);
 });
 
-Deno.test("every module arrives, no secrets, no tests, and few files", async () => {
+Deno.test("every module is uploaded, without secrets and tests, in few files", async () => {
   assertEquals(await allProblems(api), []);
 });
 

@@ -33,7 +33,7 @@ async function fails({ call }: Member, tool: string, args: Json = {}): Promise<J
 
 const Q3 = { from: "2026-07-01", to: "2026-09-30" };
 
-Deno.test("how much VAT was there in the third quarter?", async () => {
+Deno.test("the VAT of a quarter is summed by currency", async () => {
   const { owner, bookkeeper } = await company();
   await ok(owner, "log_expenses", {
     items: [
@@ -62,7 +62,7 @@ Deno.test("how much VAT was there in the third quarter?", async () => {
   assertEquals(lines.map((line: string[]) => line[column]), ["-1.90", "19.00", "", "3.50", "19.00"]);
 });
 
-Deno.test("which expenses does the client still have to pay back?", async () => {
+Deno.test("open reimbursements are listed with their total", async () => {
   const { owner, bookkeeper } = await company();
   const { data } = await ok(owner, "log_expenses", {
     items: [

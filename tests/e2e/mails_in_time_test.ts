@@ -74,7 +74,7 @@ Deno.test("the last day to cancel is mailed with the next term's cost, and rolls
   await late.client.close();
 });
 
-Deno.test("open rent is mailed again until paid, named first", async () => {
+Deno.test("overdue rent is mailed again until it is paid, and is named first", async () => {
   const { client, ok, add, day, mailOf } = await signUp("noor", 60);
   const rent = await add("Rent", 1, { remind_days_before: 0, frequency: "once" });
   assertEquals((await mailOf(1))!.subject, "“Rent” is due today");

@@ -77,7 +77,7 @@ Object.assign(globalThis, { EdgeRuntime: { waitUntil: (work: Promise<unknown>) =
 
 const database = await sharedDatabase();
 
-Deno.test(`four people live a quarter with approvals and shared costs (seed ${SEED})`, async () => {
+Deno.test(`a quarter with approvals and shared costs matches the ledger (seed ${SEED})`, async () => {
   await database.reset();
   let at = "2026-09-30T12:00:00Z";
   const clock = () => new Date(at);

@@ -3,7 +3,7 @@ import { FolderError, openDataFolder } from "../../local/data_folder.ts";
 
 const modeOf = async (path: string) => (await Deno.stat(path)).mode! & 0o777;
 
-Deno.test("openDataFolder() closes a new or existing folder to other users, but never another user's folder", async () => {
+Deno.test("openDataFolder() makes a folder private, except another user's", async () => {
   const parent = await Deno.makeTempDir();
   const open = async (name: string) => {
     const folder = await openDataFolder(`${parent}/${name}`, { fresh: false });

@@ -156,7 +156,7 @@ Deno.test({
   },
 });
 
-Deno.test("functions that can't be reached are a 502 that names the request, which the log has with the reason", async () => {
+Deno.test("unreachable functions cause a 502 with the request id, and the log has the reason", async () => {
   const lines: string[] = [];
   const frontDoor = createFrontDoor({
     functionsUrl: "https://project.example/functions/v1",
@@ -177,7 +177,7 @@ Deno.test("functions that can't be reached are a 502 that names the request, whi
   assertFalse(lines.join().includes("planted"), lines.join());
 });
 
-Deno.test("the deployed front door believes cf-connecting-ip in Workers only, not on a socket without an address", async () => {
+Deno.test("the deployed front door trusts cf-connecting-ip only in Workers, not on a socket without an address", async () => {
   const functions = hostedFunctions();
   const FUNCTIONS_URL = `http://127.0.0.1:${functions.addr.port}/functions/v1`;
   const callerOf = async (runtime: object) => {
@@ -384,7 +384,7 @@ for (const [name, open, ignore] of frontDoors) {
     },
   );
 
-  Deno.test(`${name} as front door gives each request an id of its own, whatever the caller claims, and logs it`, {
+  Deno.test(`${name} as front door gives each request its own id, whatever the caller claims, and logs it`, {
     ignore,
   }, async () => {
     const claimed = "0b1e58f0-7f4e-4c7b-9a39-1a2b3c4d5e6f";
@@ -406,7 +406,7 @@ for (const [name, open, ignore] of frontDoors) {
   });
 
   Deno.test(
-    `${name} as front door takes files of 25 MB where they are uploaded, and nowhere else`,
+    `${name} as front door accepts 25 MB only on upload paths`,
     { ignore },
     async () => {
       const sent = async (path: string, megabytes: number) => {

@@ -30,7 +30,7 @@ Deno.test("gatherStatistics() analyzes a table once it has twice the pages, and 
   await database.close();
 });
 
-Deno.test("startStatistics() looks once after many requests, again after further ones, and not after stop()", async () => {
+Deno.test("startStatistics() checks once after many requests, again after further ones, and not after stop()", async () => {
   let looks = 0;
   const waiting = new Set<() => void>();
   const database = { query: () => Promise.resolve((looks++, [])) } as unknown as SqlDatabase;

@@ -12,7 +12,7 @@ const config = parse(await Deno.readTextFile(new URL("supabase/config.toml", ROO
 
 Deno.test("only schema public is exposed", () => assertEquals(config.api!.schemas, ["public"]));
 
-Deno.test("signing in by mail is on, by the key that the CLI keeps: auth.email.enable_signup is gone in v4", () => {
+Deno.test("signing in by mail is on, without auth.email.enable_signup, which v4 of the CLI drops", () => {
   const { enabled, enable_signup } = config.auth!.email as Record<string, unknown>;
   assertEquals([enabled, enable_signup], [true, undefined]);
 });

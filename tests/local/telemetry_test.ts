@@ -29,7 +29,7 @@ Deno.test("without OTEL_DENO there is no telemetry", () => {
   assertEquals(openTelemetry({ OTEL_DENO: "false" }), undefined);
 });
 
-Deno.test("a tool call is one trace with its route, request id and tool, is counted, and leaves no token there", async () => {
+Deno.test("a tool call is one counted trace with its route, request id and tool, and without its token", async () => {
   const stack = await startStack({
     args: ["--no-demo", "--no-schedules"],
     env: {

@@ -20,7 +20,7 @@ const press = (books: Books, bill: string, { shown, amount }: { shown: string | 
     at: noon(books),
   });
 
-Deno.test("eight concurrent presses pay once", async () => {
+Deno.test("eight concurrent clicks pay once", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const owner = await openBooks(database);
     const member = await owner.join();
@@ -34,7 +34,7 @@ Deno.test("eight concurrent presses pay once", async () => {
   }
 });
 
-Deno.test("a press and a concurrent assistant make one payment", async () => {
+Deno.test("a click and a concurrent assistant make one payment", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const owner = await openBooks(database);
     const member = await owner.join();

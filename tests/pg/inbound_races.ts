@@ -46,7 +46,7 @@ Deno.test("eight runs read eight mails, each once", async () => {
   assertEquals((await inbox.books.ok("list_documents")).documents.length, 8);
 });
 
-Deno.test("no run waits for an organization that receives mail right now, and the others have their turns", async () => {
+Deno.test("a run skips the lock of an organization that is receiving mail, and others get their turns", async () => {
   await database.query("delete from app.inbound_mails");
   const [busy, other] = [await openInbox(database), await openInbox(database)];
   for (const inbox of [busy, busy, busy, other]) {
@@ -77,7 +77,7 @@ Deno.test("large mails at once do not exceed the room for documents", async () =
   assertEquals((await inbox.mails()).map(({ state }) => state).toSorted(), ["accepted", "failed", "failed", "failed"]);
 });
 
-Deno.test("accepting and blocking at once is one of the two, and an address replaced twice is one address", async () => {
+Deno.test("of a concurrent accept and block one wins, and an address replaced twice at once is one address", async () => {
   const inbox = await openInbox(database);
   await door.request(posted(rawMail({ from: "a@power.example" }), inbox.address));
   const [mail] = await inbox.mails();

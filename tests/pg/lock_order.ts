@@ -341,7 +341,7 @@ Deno.test("an organization with a concurrent payment event is purged in the next
   assertEquals(await purge(), 1);
 });
 
-Deno.test("a stranger's press does not wait for the books lock", async () => {
+Deno.test("a stranger's click does not wait for the books lock", async () => {
   const books = await openBooks(database, { day: "2026-11-20" });
   await withTheBooks(books, async () => {
     const pressed = await database.asService("pay_due_date", {

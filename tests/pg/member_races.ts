@@ -14,7 +14,7 @@ const rounds = async (race: () => Promise<void>) => {
   for (let round = 0; round < ROUNDS; round++) await race();
 };
 
-Deno.test("eight concurrent presses of one link make one member", async () => {
+Deno.test("eight concurrent clicks on one link make one member", async () => {
   const home = await household(database);
   await invite(home, home.anna.userId);
   const outcomes = await Promise.all(Array.from({ length: 8 }, () => accept(home.stranger)));

@@ -43,7 +43,7 @@ const database = await sharedDatabase();
 
 Deno.test.beforeAll(() => buildLargeOrganization(database, { payments: PAYMENTS, bills: BILLS }));
 
-Deno.test("a hot read of a large organization scans no table, and a planted scan is counted", async () => {
+Deno.test("a frequent read of a large organization scans no table, and a planted scan is counted", async () => {
   const reads = await counted(database, (session) => session.query("select sum(amount_minor) from app.payments"));
   assertEquals(reads.map(({ scans }) => scans), [0, 0, 1]);
 });
@@ -58,7 +58,7 @@ const states: typeof HOT_READS = [["list_bills", { status: "all", state: "due" }
   due_within_days: 366,
 }], ["review_bills", {}]];
 for (const [tool, args] of [...HOT_READS, ...states, preview]) {
-  Deno.test(`a hot read of a large organization scans no table: ${tool} ${JSON.stringify(args).slice(0, 60)}`, async () => {
+  Deno.test(`a frequent read of a large organization scans no table: ${tool} ${JSON.stringify(args).slice(0, 60)}`, async () => {
     const reads = await counted(
       database,
       async (session) => assertEquals((await readWithin(session, LARGE, tool, args)).ok, true),

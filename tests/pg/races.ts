@@ -111,7 +111,7 @@ Deno.test("a refresh token has one successor under concurrent requests", async (
   assertEquals(await count(`${ofGrant} and kind = 'refresh'`, [old]), 2);
 });
 
-Deno.test("a consent page is answered once, even if Allow is pressed twice", async () => {
+Deno.test("a consent page is answered once, even if Allow is clicked twice", async () => {
   const consent = {
     consent_id: crypto.randomUUID(),
     client_id: household.clientId,

@@ -102,7 +102,7 @@ for (const person of PEOPLE) {
   );
 }
 
-Deno.test("the deployment: a filled-in settings file, then one command, twice", async () => {
+Deno.test("a filled-in settings file and one command deploy the service, twice", async () => {
   const cluster = await startCluster();
   const { url } = await newDatabase(cluster.urlOf("postgres", "supabase_closed"));
   const uploads = await Deno.makeTempDir({ prefix: "expense-fresh-uploads-" });

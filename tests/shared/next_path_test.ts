@@ -15,7 +15,7 @@ Deno.test("safeNextPath() keeps paths of this site unchanged", () => {
   ) assertEquals(safeNextPath(path), path);
 });
 
-Deno.test("safeNextPath() drops whatever a browser or proxy would read as another site", () => {
+Deno.test("safeNextPath() rejects paths that a browser or proxy could read as another site", () => {
   for (
     const next of [
       "",

@@ -3,7 +3,7 @@ import { findRoute, functionPath, localPath, loggedPath, NOT_FOUND, ROUTES, type
 
 const seenBy = (slug: Slug, path: string) => localPath(slug, `http://edge-runtime.example${path}`);
 
-Deno.test("findRoute() knows every path of the table, with and without a slash at the end", () => {
+Deno.test("findRoute() finds every path of the table, with and without a trailing slash", () => {
   for (const route of ROUTES) {
     const isFolder = route.path.length > 1 && route.path.endsWith("/");
     const path = isFolder ? `${route.path}page` : route.path;

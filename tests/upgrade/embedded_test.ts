@@ -62,7 +62,7 @@ Deno.test({
   await Deno.remove(before.folder, { recursive: true });
 });
 
-Deno.test({ name: "an upgrade that is killed half-way is undone by the next start", ignore }, async () => {
+Deno.test({ name: "the next start reverts an upgrade that was killed halfway", ignore }, async () => {
   const before = await folderWithBooks();
   const next = await newCheckout({
     "20990101000000_lose.sql": DESTRUCTIVE,

@@ -149,7 +149,7 @@ const JUNK: Record<string, (browser: Browser, n: number) => Promise<Response>> =
 };
 
 for (const [what, send] of Object.entries(JUNK)) {
-  Deno.test(`a stranger who tries ${what} endlessly keeps nobody else from signing in`, async () => {
+  Deno.test(`a stranger who endlessly tries ${what} doesn't keep others from signing in`, async () => {
     const { pages } = await fresh();
     const victim = pages.browser();
     await victim.post("/login", { email: "mira@example.com" }, OTHER);

@@ -140,7 +140,7 @@ Deno.test("tokens outlive a secret rotation as long as the old secret is listed"
   }
 });
 
-Deno.test("without cookies a page says that it needs them", async () => {
+Deno.test("without cookies, a page explains that it needs them", async () => {
   const pages = createPages(DATABASE);
   const { token } = await open(pages, "/login");
   const headers = { "sec-fetch-site": "same-origin", origin: SITE };

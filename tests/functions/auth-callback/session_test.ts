@@ -257,7 +257,7 @@ Deno.test("a deleted person's session is not accepted", async () => {
   assert(!browser.cookies.has("__Host-session"));
 });
 
-Deno.test("a suspended person with the right code or link is told about the suspension", async () => {
+Deno.test("a suspended person with a valid code or link is told about the suspension", async () => {
   const pages = createPages(DATABASE);
   const reads = async (response: Response) => {
     assertEquals([response.status, response.headers.get("location")], [403, null]);

@@ -227,7 +227,7 @@ Deno.test("pages that take forms refuse other sites, other types and large bodie
   assertEquals((await browser.post("/login", { email: "a".repeat(20_000) })).status, 413);
 });
 
-Deno.test("GET /login sends a signed-in person on", async () => {
+Deno.test("GET /login redirects a signed-in person to next", async () => {
   const pages = createPages(ONBOARDED);
   const { browser } = await signIn(pages, "mira@example.com");
   for (

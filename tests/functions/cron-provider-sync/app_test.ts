@@ -37,7 +37,7 @@ Deno.test("a missing or wrong secret, and an invalid or unfinished month, are re
   assertEquals((await request("/api/cron/provider-sync", { method: "POST", headers })).status, 405);
 });
 
-Deno.test("an unreachable database is 503", async () => {
+Deno.test("an unreachable database causes 503", async () => {
   const { request } = job({
     database: {
       call: async () => {

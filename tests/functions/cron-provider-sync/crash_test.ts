@@ -4,7 +4,7 @@ import { crashUntilDone } from "./crashes.ts";
 
 const database = await sharedDatabase();
 
-Deno.test("a run that dies half-way leaves its leased links to a later one", async () => {
+Deno.test("a run that dies halfway leaves its leased links to a later one", async () => {
   await database.reset();
   await crashUntilDone(database, { crashes: 12, parallel: 1 });
 });

@@ -353,7 +353,7 @@ Deno.test("at most fifty mails from strangers wait", async () => {
   assertEquals((await inbox.mails()).filter(({ state }) => state === "accepted").length, 1);
 });
 
-Deno.test("mail that waits or was read is deleted after 14 days, and its documents stay", async () => {
+Deno.test("waiting and read mail is deleted after 14 days, and its documents stay", async () => {
   const inbox = await openInbox(database);
   await send(inbox, { from: inbox.email, tests: SIGNED });
   await send(inbox, { from: "a@stranger.example" });

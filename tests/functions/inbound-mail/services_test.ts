@@ -280,7 +280,7 @@ Deno.test("a form of many fields is refused before it is parsed", async () => {
   assertEquals((await door.request({ body: "--a", headers: boundary })).status, 401);
 });
 
-Deno.test("a setting that could not prove anything is refused at the start", () => {
+Deno.test("a setting without a usable secret is refused at startup", () => {
   const good = [
     RESEND,
     MAILGUN,
@@ -302,7 +302,7 @@ Deno.test("a setting that could not prove anything is refused at the start", () 
   ) assertEquals(parseInboundUrl(value), undefined, value);
 });
 
-Deno.test("what is not handed over is an error, never an empty mail", async () => {
+Deno.test("mail that the service doesn't return is an error, never an empty mail", async () => {
   const wanted = { providerId: "resend:1", apiKey: "re_1" };
   const answering =
     (answer: unknown, mail: Awaited<ReturnType<GuardedFetch>>, status = 200): GuardedFetch => ({ url }) => {

@@ -89,7 +89,7 @@ Deno.test("the scheme is case-insensitive and the database sees the hash of the 
   }]);
 });
 
-Deno.test("a bad token returns 401, whatever else is wrong with the request", async () => {
+Deno.test("an invalid token returns 401, whatever else is wrong with the request", async () => {
   const bodies: [unknown, Record<string, string>?][] = [
     [LIST],
     [CALL],
@@ -128,7 +128,7 @@ Deno.test("GET, HEAD and DELETE need a valid token too", async () => {
 });
 
 for (const era of ERA_NAMES) {
-  Deno.test(`a plan without the connector is 403 with a hint, and no error in the challenge (${era})`, async () => {
+  Deno.test(`a plan without the connector returns 403 with a hint, and no error in the challenge (${era})`, async () => {
     for (const [method, params] of [["tools/list", {}], ["tools/call", { name: "get_context" }]] as const) {
       const { post } = startConnector({ authenticate_bearer: () => NO_PLAN, call_tool: () => NO_PLAN });
       const { body, headers } = ERAS[era](method, params);
@@ -150,7 +150,7 @@ for (const era of ERA_NAMES) {
   });
 }
 
-Deno.test("an unreachable database is 503 and never 401", async () => {
+Deno.test("an unreachable database causes 503, never 401", async () => {
   const down = () => {
     throw new AppError("unavailable", "The service cannot reach its database.", {
       cause: new Error("connect ECONNREFUSED 10.0.0.1:5432"),
@@ -164,7 +164,7 @@ Deno.test("an unreachable database is 503 and never 401", async () => {
   }
 });
 
-Deno.test("a database that answers nonsense is 503 and never 401", async () => {
+Deno.test("a malformed database answer causes 503, never 401", async () => {
   for (const nonsense of [null, "ok", [], {}, { outcome: "banana" }, { outcome: "limited" }]) {
     const answer = () => nonsense;
     const { post, request } = startConnector({ authenticate_bearer: answer, call_tool: answer });
@@ -178,7 +178,7 @@ Deno.test("a database that answers nonsense is 503 and never 401", async () => {
   assertEquals((await post(CALL)).status, 503);
 });
 
-Deno.test("a limit reached in the database is 429 with the time to wait", async () => {
+Deno.test("a limit reached in the database causes 429 with the time to wait", async () => {
   const limited = () => {
     throw new AppError("rate_limited", "Too many calls.", { headers: { "retry-after": "12" } });
   };

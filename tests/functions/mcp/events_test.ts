@@ -212,7 +212,7 @@ Deno.test("others don't get events in a category that became private meanwhile",
   assert(rows.length > 0, "it was written while they could still see it");
 });
 
-Deno.test("a poll continues after the last one, page by page, and leaves out the last minute and a half", async () => {
+Deno.test("a poll continues after the previous one, page by page, and leaves out the last 90 seconds", async () => {
   const owner = await fresh({ day: DAY });
   goTo(DAY, "07:00");
   const app = await connect(owner);
@@ -243,7 +243,7 @@ Deno.test("a poll continues after the last one, page by page, and leaves out the
   assertEquals([late.events, late.truncated], [[], true]);
 });
 
-Deno.test("a new document is heard by everybody who sees it", async () => {
+Deno.test("everybody who sees a new document gets its event", async () => {
   const books = await fresh({ day: DAY });
   const stranger = await openBooks(database, { day: DAY });
   const [ben, carla] = [await books.join(), await books.join()];

@@ -62,7 +62,7 @@ for (const era of ERA_NAMES) {
     }
   });
 
-  Deno.test(`a client that does not take event streams gets the result only, whatever its token (${era})`, async () => {
+  Deno.test(`a client that doesn't accept event streams gets only the result, whatever its token (${era})`, async () => {
     for (const accept of ["application/json", "*/*", undefined]) {
       const sync = await startSync({ links: 1 });
       sync.answer(1);
@@ -127,7 +127,7 @@ for (const era of ERA_NAMES) {
     assertEquals(JSON.stringify(broken.result).includes("secret"), false);
   });
 
-  Deno.test(`unreadable credentials after progress began are a tool error (${era})`, async () => {
+  Deno.test(`unreadable credentials after progress began cause a tool error (${era})`, async () => {
     const sync = await startSync({
       links: 1,
       credentials: () => {

@@ -44,7 +44,7 @@ Deno.test("published addresses come from configuration, whatever the caller clai
   }
 });
 
-Deno.test("GET describes the server, and is 405 for a client that wants a stream", async () => {
+Deno.test("GET describes the server, and returns 405 for a client that wants a stream", async () => {
   const { request } = startConnector();
   const card = await request("GET", { headers: { accept: "application/json" } });
   assertEquals(card.status, 200);

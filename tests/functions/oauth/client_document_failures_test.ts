@@ -61,7 +61,7 @@ for (const [what, answer] of Object.entries({ ...BAD, ...OUTAGES })) {
   });
 }
 
-Deno.test("an outage of a client's server is bridged for its users for a day; its own refusal applies at once", async () => {
+Deno.test("during an outage of a client's server, its users keep access for a day; its own refusal applies at once", async () => {
   for (const [what, answer] of Object.entries(OUTAGES)) {
     const client = createClient();
     const strange = createClient();

@@ -110,7 +110,7 @@ Deno.test("a code is invalid for another client, redirect URI or resource, and a
   assertEquals((await exchange()).status, 200);
 });
 
-Deno.test("a code is good for ten minutes from the approval", async () => {
+Deno.test("a code is valid for ten minutes from the approval", async () => {
   const { harness, exchange } = await start();
   harness.later(601);
   assertEquals((await exchange()).body.error, "invalid_grant");

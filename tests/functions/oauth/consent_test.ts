@@ -139,7 +139,7 @@ Deno.test("Deny sends the browser back with access_denied, whatever organization
   assertEquals([response.status, answer, harness.calls], [303, { error: "access_denied", iss: SITE }, []]);
 });
 
-Deno.test("pressing Allow twice within half a minute gives the same redirect, even for another organization", async () => {
+Deno.test("clicking Allow twice within half a minute gives the same redirect, even for another organization", async () => {
   const { harness, allow } = await start();
   const first = (await allow()).headers.get("location");
   harness.later(30);
@@ -148,7 +148,7 @@ Deno.test("pressing Allow twice within half a minute gives the same redirect, ev
   await assertPage(await allow(), 400, "You’ve already answered");
 });
 
-Deno.test("pressing Allow again after the client used the code is a page", async () => {
+Deno.test("clicking Allow after the client used the code shows an error page", async () => {
   const { harness, clientId, allow } = await start();
   const { code } = answerOf(await allow());
   assertEquals((await harness.post("token", exchangeFields(clientId, code!))).status, 200);

@@ -55,7 +55,7 @@ const SUSPENSIONS: Record<string, { by: string; until?: number }> = {
 };
 
 for (const [what, { by, until }] of Object.entries(SUSPENSIONS)) {
-  Deno.test(`people who are ${what} do not count as members: token, refresh, code, consent; nothing of theirs is ended`, async () => {
+  Deno.test(`${what} people can use no token, refresh, code or consent, and their grants stay`, async () => {
     const harness = createHarness(over(database));
     const person = await createPerson(database, `shut-out-${number++}@example.com`, ["team"]);
     const colleague = await createPerson(database, `colleague-${number++}@example.com`, ["team"]);
@@ -169,7 +169,7 @@ Deno.test("consent: a suspended person sees a notice, and a password session mus
   }
 });
 
-Deno.test("tokens are 256 bits that have nothing in common with each other", async () => {
+Deno.test("tokens have 256 independent random bits", async () => {
   const person = await createPerson(database, "random@example.com", ["team"]);
   const tokens = await Promise.all(Array.from({ length: 10 }, () => connect(harness, { clientId, person })));
   const secrets = tokens.flatMap(({ access_token, refresh_token }) => [access_token, refresh_token]);

@@ -43,7 +43,7 @@ Deno.test("the twenty-first connection ends the one idle longest, and the audit 
   assertEquals(events, [{ event: "grant.revoked", reason: "too_many" }]);
 });
 
-Deno.test("a client counts as used from its first grant on, and for good", async () => {
+Deno.test("a client counts as used permanently from its first grant on", async () => {
   const person = await createPerson(database, "granted@example.com", ["team"]);
   const harness = createHarness(over(database));
   const clientId = await registerClient(harness);

@@ -40,7 +40,7 @@ Deno.test("every discovery address serves the same document", async () => {
   });
 });
 
-Deno.test("documents may be cached publicly for five minutes, endpoint answers not at all", async () => {
+Deno.test("documents may be cached publicly for five minutes, endpoint answers never", async () => {
   for (const path of [...DISCOVERY, "/api/oauth/jwks"]) {
     const response = await harness.request(path);
     assertEquals(response.headers.get("cache-control"), "public, max-age=300");

@@ -108,14 +108,14 @@ if (Deno.env.get("TEST_DATABASE_URL")) {
     await Promise.all(answers.map((answer) => answer.body?.cancel()));
   });
 
-  Deno.test("wrong verifiers that meet are all counted, and the code is burnt for good", async () => {
+  Deno.test("concurrent wrong verifiers are all counted, and the code stays burnt", async () => {
     const code = await obtainCode(harness, { clientId, person });
     const wrong = exchangeFields(clientId, code, { code_verifier: "x".repeat(43) });
     assertEquals(new Set((await inParallel(20, () => post(wrong))).map(({ status }) => status)), new Set([400]));
     assertEquals((await post(exchangeFields(clientId, code))).status, 400);
   });
 
-  Deno.test("concurrent presses of Allow give one redirect", async () => {
+  Deno.test("concurrent clicks on Allow give one redirect", async () => {
     const page = await (await harness.get(authorizationQuery(clientId), person)).text();
     const fields = { action: "approve", organization_id: person.organizations[0] };
     const answers = await inParallel(20, () => harness.decide(page, fields, person));

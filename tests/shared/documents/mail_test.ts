@@ -86,7 +86,7 @@ Deno.test("readDocument() suggests a remedy for winmail.dat, archives, and mails
   assertEquals((await read(deep)).map(([, , said]) => said), ["mail_complex"]);
 });
 
-Deno.test("readDocument() takes a name without its folder, and does not take other text for a mail", async () => {
+Deno.test("readDocument() drops the folder of a name, and doesn't mistake other text for a mail", async () => {
   const named = writeMail({ parts: [TEXT, { ...XML, name: "../../etc/a.xml" }] });
   assertEquals((await read(named))[0]![0], "a.xml");
   assertEquals((await read(new TextEncoder().encode("From: a\nNote: b\n\n1;2")))[0]![2], "unknown_kind");

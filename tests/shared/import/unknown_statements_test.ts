@@ -311,7 +311,7 @@ Deno.test("currencyInName() returns the only currency code in a file's name", ()
   for (const [name, currency] of Object.entries(names)) assertEquals(currencyInName(name), currency, name);
 });
 
-Deno.test("no two layouts have the same name, and every one has fixtures", async () => {
+Deno.test("layout names are unique, and every layout has fixtures", async () => {
   const names = LAYOUTS.filter(({ refused }) => !refused).map(({ name }) => name);
   assertEquals(new Set(names).size, names.length);
   const folder = new URL("../../fixtures/statements/", import.meta.url);

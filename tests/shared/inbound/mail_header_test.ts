@@ -23,7 +23,7 @@ Deno.test("a header within the limit is read, also before a long text and withou
   }
 });
 
-Deno.test("a sender that no mailbox can have is no sender", async () => {
+Deno.test("an address that no mailbox can have is rejected as sender", async () => {
   const settings = { kind: "raw", domain: "in.example.com", user: "", secrets: [] } as const;
   const senderOf = async (from: string) => (await describeMail(bytes(`From: ${from}\r\n\r\n`), settings))?.sender;
   const domain = (length: number) => `${"a".repeat(60)}.`.repeat(4).slice(0, length - 4) + ".com";

@@ -55,7 +55,7 @@ Deno.test("sendMail() makes an HTML part of a text: a link is a button, and mark
 });
 
 // Node's sockets under Deno 2.1 keep a timer for a moment after closing.
-Deno.test("sendMail() speaks SMTP", { sanitizeOps: false }, async () => {
+Deno.test("sendMail() sends over SMTP", { sanitizeOps: false }, async () => {
   const received: string[] = [];
   const server = new SMTPServer({
     authOptional: true,

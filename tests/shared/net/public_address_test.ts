@@ -96,7 +96,7 @@ for (const [what, addresses] of Object.entries(REFUSED)) {
   });
 }
 
-Deno.test("isPublicAddress() accepts the neighbours of every block", () => {
+Deno.test("isPublicAddress() accepts the neighbors of every block", () => {
   for (const address of PUBLIC) assertEquals(isPublicAddress(address), true, address);
 });
 

@@ -56,7 +56,7 @@ Deno.test("judgeCode() accepts codes of every listed key and of no other", async
   assertEquals(await judge({}, 0, [OTHER]), "code_not_ours");
 });
 
-Deno.test("judgeCode() refuses artefacts that the same keys signed for another purpose", async () => {
+Deno.test("judgeCode() refuses tokens that the same keys signed for another purpose", async () => {
   const request = { client_id: CODE.clientId, redirect_uri: CODE.redirectUri, code_challenge: CODE.codeChallenge };
   const consent = await signConsent([SECRET], { id: CODE.id, userId: CODE.userId, request }, AT);
   assertEquals(await judge({ code: consent }), "code_not_ours");

@@ -27,7 +27,7 @@ Deno.test("judgeAuthorizationRequest() accepts parameters of real clients and dr
   assertEquals(judge({ resource: "https://expenses.example/" }), SENT);
 });
 
-Deno.test("judgeAuthorizationRequest() refuses everything that would weaken or change the flow", () => {
+Deno.test("judgeAuthorizationRequest() refuses parameters that would weaken or change the flow", () => {
   const refused = {
     response_type_not_code: [{ response_type: "token" }, { response_type: "code id_token" }],
     response_mode_not_query: [{ response_mode: "fragment" }, { response_mode: "form_post" }],
@@ -44,7 +44,7 @@ Deno.test("judgeAuthorizationRequest() refuses everything that would weaken or c
   assertEquals(judge({ state: "x".repeat(2048) }), { ...SENT, state: "x".repeat(2048) });
 });
 
-Deno.test("authorizationPath() survives the detour by the login page", () => {
+Deno.test("authorizationPath() round-trips through the login page", () => {
   const path = authorizationPath({ ...SENT, state: "/.\\ %\n\u202e😀", scope: undefined });
   assertEquals(safeNextPath(path), path);
   assertEquals(new URL(path, "https://expenses.example").searchParams.get("state"), "/.\\ %\n\u202e😀");

@@ -201,7 +201,7 @@ Deno.test("withParameters() keeps the URI and its query, and omits absent parame
   }
 });
 
-Deno.test("withParameters() carries any state through unchanged and into nothing else", () => {
+Deno.test("withParameters() passes any state through unchanged and affects no other parameter", () => {
   fc.assert(fc.property(fc.string({ unit: "grapheme" }), (state) => {
     const { hostname, pathname, searchParams } = new URL(withParameters("https://app.example/cb?x=1", { state }));
     assertEquals([hostname, pathname, searchParams.get("x"), searchParams.get("state")], [

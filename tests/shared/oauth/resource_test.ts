@@ -3,7 +3,7 @@ import { isOurResource } from "../../../shared/oauth/resource.ts";
 
 const RESOURCES = ["https://expenses.example/api/mcp", "https://ref.supabase.example/functions/v1/mcp"];
 
-Deno.test("isOurResource() knows the connector under the spellings of real clients", () => {
+Deno.test("isOurResource() accepts the spellings of real clients", () => {
   const ours = [
     "https://expenses.example/api/mcp",
     "https://expenses.example/api/mcp/",

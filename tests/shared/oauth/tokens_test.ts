@@ -4,7 +4,7 @@ import { hashToken, isRefreshToken, successorOf, tokenPair } from "../../../shar
 const SECRET = "one secret of at least 32 bytes, really";
 const TOKEN = tokenPair(["a".repeat(43), "b".repeat(43)]).refreshToken;
 
-Deno.test("tokenPair() prefixes each kind, so that neither passes for the other", () => {
+Deno.test("tokenPair() gives each kind its own prefix", () => {
   assertEquals(tokenPair(["a", "r"]), { accessToken: "exp_at_a", refreshToken: "exp_rt_r" });
   assert(isRefreshToken(TOKEN));
   assert(!isRefreshToken(TOKEN.replace("exp_rt_", "exp_at_")));

@@ -86,7 +86,7 @@ Deno.test("a credential under an earlier key is used", async () => {
   assertEquals((await ask(await link({ key: OLD_KEY }))).outcome, "statement");
 });
 
-Deno.test("an adapter that never ends is abandoned at the deadline, whether it honours the signal or not", async () => {
+Deno.test("an adapter that never ends is abandoned at the deadline, even if it ignores the signal", async () => {
   const { ask } = setUp(() => new Promise(() => {}));
   assertEquals(await ask(await link(), 50), failed("timeout"));
   const hanging = setUp(async ({ get }) => {

@@ -20,7 +20,7 @@ Deno.test("MonthTotal has as many decimals as its currency", () => {
   assertEquals(totalOf([["1.23456", "CLF"]]), "1.2346 CLF");
 });
 
-Deno.test("MonthTotal accepts a currency's smallest units, whatever they are", () => {
+Deno.test("MonthTotal accepts minor units of any currency", () => {
   assertEquals(totalOf([["123.78912", "USD"], ["0.3", "USD"]], { isMinor: true }), "1.24 USD");
   assertEquals(totalOf([["1500", "JPY"]], { isMinor: true }), "1500 JPY");
   assertEquals(totalOf([["1234.5", "KWD"]], { isMinor: true }), "1.235 KWD");

@@ -69,7 +69,7 @@ Deno.test("vercel without charges is not ready, and never 0", async () => {
   assertEquals(said(await answering(new Response("<h1>404</h1>", { status: 404 }))), "bad_shape");
 });
 
-Deno.test("vercel refuses a stream with anything else in it", async () => {
+Deno.test("vercel refuses a stream with other lines", async () => {
   const good = charge(1);
   for (
     const text of [
