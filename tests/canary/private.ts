@@ -121,6 +121,13 @@ export async function openPrivateBooks(database: TestDatabase): Promise<PrivateB
   const [accountRow] = await database.query<{ id: string }>("select id from app.accounts where organization_id = $1", [
     organizationId,
   ]);
+  // What each person said that the account has.
+  await database.query(
+    `insert into app.balances (organization_id, account_id, true_on, amount_minor, currency, source, created_by)
+     select organization_id, $2, $3, 100000, 'EUR', 'person', user_id
+     from identity.memberships where organization_id = $1`,
+    [organizationId, accountRow!.id, NOW.slice(0, 10)],
+  );
   const kept = await database.query<{ id: string }>(
     `with private as (select id from app.expenses where organization_id = $1 and name like '${WORD}%')
      select id from private

@@ -42,6 +42,7 @@ const CALLS: Record<string, (books: PrivateBooks) => Args[]> = {
   show_spending_chart: () => [{}],
   list_bills: ({ ids }) => [{}, { status: "all", due_within_days: 366 }, { query: "pension" }, { bill_id: ids.bill }],
   review_bills: () => [{}],
+  forecast: () => [{ until: "2027-10-31" }, { spend: "10" }],
   reconcile: ({ accountId }) => [{ account: accountId }],
   log_expenses: () => [
     { items: [{ name: "Bread", amount: "2.00" }] },

@@ -22,6 +22,7 @@ const CALLS: Record<string, (one: Tenant) => Args[]> = {
   show_spending_chart: () => [{}],
   list_bills: () => [{}, { status: "all" }],
   review_bills: () => [{}],
+  forecast: () => [{}, { until: "2027-10-31" }],
   reconcile: (one) => [{ account: id(one, "acc", "a") }],
   log_expenses: () => [{
     items: [{ name: "Lunch", amount: "9.00" }, { name: "Savings", amount: "9.00", kind: "balance" }],

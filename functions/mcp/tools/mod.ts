@@ -4,6 +4,7 @@ import { addBill } from "./add_bill/contract.ts";
 import { attachDocument } from "./attach_document/contract.ts";
 import { decideProposal } from "./decide_proposal/contract.ts";
 import { deleteRecords } from "./delete_records/contract.ts";
+import { forecast } from "./forecast/contract.ts";
 import { getContext } from "./get_context/contract.ts";
 import { importExpenses } from "./import_expenses/contract.ts";
 import { listDocuments } from "./list_documents/contract.ts";
@@ -29,6 +30,7 @@ export const TOOLS: readonly Tool[] = [
   showSpendingChart,
   listBills,
   reviewBills,
+  forecast,
   listDocuments,
   reconcile,
   logExpenses,

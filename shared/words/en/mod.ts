@@ -14,6 +14,7 @@ import { effects } from "./effects.ts";
 import { asking } from "./asking.ts";
 import { eventMethods, events } from "./events.ts";
 import { fieldName } from "./fields.ts";
+import * as forecasting from "./forecast.ts";
 import * as getContext from "./get_context.ts";
 import * as importExpenses from "./import_expenses.ts";
 import * as importQuestions from "./import_questions.ts";
@@ -62,6 +63,7 @@ export const en = {
     ...sharing.refusals,
     ...spendingChart.refusals,
     ...attachDocument.refusals,
+    ...forecasting.refusals,
   },
   /** Information for a person in addition to the result, by code. */
   warnings: {
@@ -81,6 +83,7 @@ export const en = {
     ...getContext.warnings,
     ...reconcile.warnings,
     ...attachDocument.warnings,
+    ...forecasting.warnings,
   },
   /** Summaries of changes, by tool. */
   changes: {
@@ -110,6 +113,7 @@ export const en = {
   questions: importQuestions.questions,
   importing: importExpenses.importing,
   documents: attachDocument.documents,
+  forecast: forecasting.forecast,
   /** Lines that the import omits, by kind. */
   leftOut,
   /** Placeholders for missing names. */

@@ -28,6 +28,11 @@ export const tools = {
     description:
       "Findings: overdue bills, price rises, unusual amounts, duplicates, double or missing charges, ending trials, cancel-by dates, charges without a bill, provider failures.",
   },
+  forecast: {
+    title: "Forecast balances",
+    description:
+      "Expected balances of accounts, in total and each: low, likely, high, the lowest day, also after a planned spend.",
+  },
   list_documents: {
     title: "List documents",
     description: "Documents, newest first: what was read, where each is attached.",

@@ -84,6 +84,9 @@ export async function fill(books: Books, database: TestDatabase): Promise<Ids> {
     ],
   });
   for (const { name, id } of results) ids[name] = id;
+  await books.ok("log_expenses", {
+    items: ["Giro", "Visa"].map((name, i) => ({ name, amount: `${900 + i}`, kind: "balance", date: TODAY })),
+  });
   const change = await books.call("log_expenses", { items: [{ name: "Newspaper", amount: "2.00", date: TODAY }] });
   await books.ok("log_expenses", { items: [{ name: "Pen", amount: "1.00", date: TODAY }] });
   const preview = async (name: string, category = "") =>

@@ -88,6 +88,12 @@ export const readCases = (ids: Ids): Cases => ({
     from: between("2026-11-01", "2026-11-12", { account: "Giro" }),
     to: between("2026-11-11", "2026-11-20", { account: "Giro" }),
   },
+  forecast: {
+    until: between("2026-12-10", "2027-02-10"),
+    account: between("Giro", "Visa"),
+    spend: between("10", "20"),
+    on: between("2026-12-01", "2026-12-20", { spend: "10" }),
+  },
   review_bills: {
     horizon_days: between(5, 90),
     lookback_months: between(1, 24),

@@ -59,6 +59,7 @@ const TOOL_TEXTS: Record<string, string[]> = {
   show_spending_chart: ["see, add, change and delete expenses"],
   list_bills: ["see, add, change and delete expenses, bills"],
   review_bills: ["see, add, change and delete expenses, bills"],
+  forecast: ["see, add, change and delete expenses, bills"],
   reconcile: ["see, add, change and delete expenses"],
   log_expenses: ["add, change and delete expenses"],
   import_expenses: ["add, change and delete expenses"],

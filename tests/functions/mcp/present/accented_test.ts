@@ -381,6 +381,14 @@ Deno.test(
     }
     await books.fails("invalid_argument", "update_bill", { bill_id: bill.id });
     await books.fails("stale_version", "update_bill", { bill_id: bill.id, set: { note: "x" }, expected_version: 1 });
+    const items = [{ name: "Giro", amount: "90", kind: "balance" }];
+    await books.ok("log_expenses", { items });
+    await books.fails("date_out_of_range", "forecast", { until: "2029-01-01" });
+    await books.ok("forecast", { spend: "10" });
+    await books.ok("update_settings", { category: { action: "make_private", name: "Health" } });
+    const kept = await books.join();
+    await kept.ok("log_expenses", { items });
+    assert(codesOf(await kept.call("forecast")).includes("forecast_partial"));
     const review = await books.ok("review_bills");
     for (const section of ["overdue", "trials_ending", "cancel_by"]) {
       assert(section in review, `${section}: ${JSON.stringify(review)}`);
@@ -486,6 +494,7 @@ Deno.test("en-XA: arguments that the contract refuses", () => {
   refused("update_expenses", { ids: ["exp_2pw4nx1fdn72"], set: { payee: null } });
   refused("get_context", { include: ["members", "members"], changes_limit: 51 });
   refused("review_bills", { horizon_days: "soon" });
+  refused("forecast", { until: "soon" });
 });
 
 Deno.test("en-XA: internal errors, locks and shortened answers", () => {

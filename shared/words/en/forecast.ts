@@ -1,0 +1,95 @@
+/** Words of `forecast`. */
+import type { Money, Refusal } from "../message.ts";
+import { and, count, money, names } from "./phrases.ts";
+
+interface Point {
+  on: string;
+  low: string;
+  likely: string;
+  high: string;
+}
+
+interface Expected {
+  currency: string;
+  lowest: Point;
+  end: Point;
+  after_spending?: { amount: string; on: string; lowest: Point; end: Point };
+}
+
+const range = ({ on, low, likely, high }: Point, currency: string) =>
+  `${money({ amount: likely, currency })} on ${on} (between ${low} and ${high})`;
+const course = ({ lowest, end }: { lowest: Point; end: Point }, currency: string) =>
+  `${range(end, currency)}${
+    lowest.on === end.on ? ", which is also the lowest" : `; the lowest is likely ${range(lowest, currency)}`
+  }.`;
+
+export const forecast = {
+  /** The end and the lowest day of a forecast, also after the spending that was asked about. */
+  expected: ({ currency, after_spending: spent, ...expected }: Expected): string =>
+    `Likely ${course(expected, currency)}${
+      spent
+        ? ` With ${money({ amount: spent.amount, currency })} spent on ${spent.on}: likely ${course(spent, currency)}`
+        : ""
+    }`,
+  assumption: (
+    { what, name, amount, currency, since, weeks = 0, give_or_take }: Money & {
+      what: "usual_spending" | "bill" | "income";
+      name?: string;
+      since?: string;
+      weeks?: number;
+      give_or_take: string;
+    },
+    until: string,
+  ): string => {
+    const sum = `${money({ amount, currency })}, give or take ${give_or_take}`;
+    return what === "usual_spending"
+      ? `Usual spending${name ? ` from ${name}` : ""} after ${since} until ${until}: ${sum}, as in the last ${
+        count(weeks, "week")
+      }.`
+      : `${name} until ${until}: ${sum}.`;
+  },
+  leftOut: {
+    no_balance: ({ names: all }: { names: string[] }): string =>
+      `${names(all)}: no balance is known. A statement or the person can tell it (log_expenses, kind balance).`,
+    old_balance: ({ name, amount, currency, on }: Money & { name: string; on: string }): string =>
+      `${name}: its last balance, ${money({ amount, currency })} on ${on}, is older than 45 days.`,
+    no_rate: ({ currencies }: { currencies: string[] }): string =>
+      `Balances in ${and(currencies)} are not in the total: no exchange rate is known.`,
+    bill_without_amount: ({ names: all }: { names: string[] }): string =>
+      `Bills without a known amount: ${names(all, { most: 10 })}.`,
+    in_total_only: ({ names: all }: { names: string[] }): string =>
+      `In the total only, because no statement tells the account: ${names(all, { most: 10 })}.`,
+    payments_without_line: (sum: Money): string =>
+      `About ${money(sum)} a month is in no statement and not counted: it was paid in cash or from other accounts.`,
+    budgets_instead: (sum: Money): string =>
+      `Past spending is too short to tell what is usual, so budgets stand for it: ${money(sum)} in 30 days.`,
+    spending_unknown: (): string =>
+      "Spending besides bills: there are neither four weeks of payments nor budgets to estimate it.",
+    spending_in_total_only: (): string =>
+      "Usual spending is in the total only, because no statement tells the account.",
+    no_income: (): string =>
+      "Income: none is expected, because none was stated and no payer paid three times in a rhythm.",
+  },
+};
+
+interface OldBalance extends Money {
+  on: string;
+}
+
+export const refusals = {
+  "not_found.balance": ({ account, old }: { account?: string; old?: OldBalance }): Refusal => ({
+    message:
+      `${account ? `No current balance of ${account} is known` : "No current balance is known"}, so nothing can ` +
+      `be forecast.${old ? ` The last one, ${money(old)} on ${old.on}, is older than 45 days.` : ""}`,
+    hint: "Ask what the account has now and log it (log_expenses, kind balance), or import its latest statement.",
+  }),
+  "date_out_of_range.forecast": ({ from, to }: { from: string; to: string }): Refusal => ({
+    message: `The day must be from ${from} to ${to}.`,
+  }),
+};
+
+export const warnings = {
+  "forecast_partial": (): string =>
+    "This person does not see all payments, so the forecast is not complete: it has only the balances, bills and " +
+    "spending that they see.",
+};

@@ -1,0 +1,181 @@
+create type app.forecast_basis as (
+  positions app.forecast_position[],
+  events app.forecast_event[],
+  left_out jsonb
+);
+comment on type app.forecast_basis is 'What a forecast knows, and what it leaves out: [{code, ...}].';
+
+create or replace function app.find_spoken_flow(context app.context, covered_on date, out weeks int,
+  out day_minor float8, out week_variance float8, out since_minor bigint)
+language plpgsql stable set search_path = '' as $$
+declare
+  max_days constant int := 182;
+begin
+  with paid as materialized (
+    select p.paid_on, app.signed_minor(p.direction, p.base_minor) as minor
+    from app.payments as p
+    where p.organization_id = context.organization_id and p.deleted_at is null and p.base_minor is not null
+      and p.expense_id not like 'bill\_%' and p.paid_on between context.today - max_days + 1 and context.today
+      and not exists (select from app.statement_links as k where k.payment_id = p.id)
+  ), span as (
+    select (context.today - min(p.paid_on) + 1) / 7 as weeks from paid as p
+  ), sums as (
+    select (context.today - p.paid_on) / 7 as week, sum(p.minor)::float8 as minor from paid as p group by 1
+  )
+  select s.weeks, sum(w.minor) / nullif(s.weeks, 0) / 7,
+    greatest(sum(w.minor ^ 2) - sum(w.minor) ^ 2 / nullif(s.weeks, 0), 0) / nullif(greatest(s.weeks - 1, 1), 0)
+  into weeks, day_minor, week_variance
+  from span as s
+  left join sums as w on w.week < s.weeks
+  group by s.weeks;
+  since_minor := coalesce((
+    select sum(app.signed_minor(p.direction, p.base_minor)) from app.payments as p
+    where p.organization_id = context.organization_id and p.deleted_at is null
+      and p.expense_id not like 'bill\_%' and p.paid_on > covered_on and p.paid_on <= context.today
+      and not exists (select from app.statement_links as k where k.payment_id = p.id)
+  ), 0);
+end
+$$;
+comment on function app.find_spoken_flow is
+  'What payments without a statement line and a bill cost in the base currency: a day on average, how much it varies '
+  'from week to week, and since a day.';
+
+create or replace function app.add_spoken_flow(context app.context, basis app.forecast_basis)
+  returns app.forecast_basis
+language plpgsql stable set search_path = '' as $$
+declare
+  -- Less says nothing about a month.
+  min_weeks constant int := 4;
+  has_lines constant boolean := exists (select from unnest(basis.positions) as p where p.weeks > 0);
+  covered_on constant date := (select max(p.covered_on) from unnest(basis.positions) as p);
+  flow record := app.find_spoken_flow(context, covered_on);
+  budget_minor float8;
+  changed app.forecast_position;
+  is_sole constant boolean := cardinality(basis.positions) = 1
+    and (basis.positions[1]).currency = context.base_currency;
+begin
+  if has_lines then
+    if flow.weeks >= min_weeks and flow.day_minor < 0 then
+      basis.left_out := basis.left_out || jsonb_build_object(
+        'code', 'payments_without_line', 'currency', context.base_currency,
+        'amount', app.format_amount(round(-flow.day_minor * 30)::numeric, context.base_currency)
+      );
+    end if;
+    return basis;
+  end if;
+  if coalesce(flow.weeks, 0) < min_weeks then
+    -- Budgets of all spending include bills.
+    budget_minor := (
+      select sum(b.amount_minor * app.worth_in(context.base_currency, b.currency, context.today)
+        / case b.per when 'year' then 365.25 else 30.4375 end)
+      from app.budgets as b
+      where b.deleted_at is null and b.organization_id = context.organization_id
+        and (b.category_id is null) = exists (
+          select from app.budgets as o
+          where o.deleted_at is null and o.organization_id = context.organization_id and o.category_id is null
+        )
+    );
+    if budget_minor is null then
+      basis.left_out := basis.left_out || '{"code":"spending_unknown"}'::jsonb;
+      return basis;
+    end if;
+    flow.weeks := min_weeks;
+    flow.day_minor := least(-budget_minor + coalesce((
+      select sum(app.times_a_month(e.frequency, e.every, cardinality(e.month_days)) * e.amount_minor
+        * app.worth_in(context.base_currency, e.currency, context.today) / 30.4375)
+      from app.expenses as e
+      where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
+        and e.deleted_at is null and (select bool_or(b.category_id is null) from app.budgets as b
+          where b.deleted_at is null and b.organization_id = context.organization_id)
+    ), 0), 0);
+    flow.week_variance := (flow.day_minor * 7 * 0.3) ^ 2;
+    basis.left_out := basis.left_out || jsonb_build_object(
+      'code', 'budgets_instead', 'currency', context.base_currency,
+      'amount', app.format_amount(round(-flow.day_minor * 30)::numeric, context.base_currency)
+    );
+  end if;
+  -- Payments that were recorded after the balance count at least as much as usual.
+  flow.since_minor := least(flow.since_minor - flow.day_minor * (context.today - covered_on), 0);
+  if flow.since_minor < 0 then
+    basis.events := basis.events || jsonb_populate_record(null::app.forecast_event, jsonb_build_object(
+      'account_id', case when is_sole then (basis.positions[1]).account_id end, 'currency', context.base_currency,
+      'due_on', context.today, 'minor', flow.since_minor, 'down', 0, 'up', 0, 'kind', 'recorded'
+    ));
+  end if;
+  changed := case when is_sole then basis.positions[1] end;
+  changed.currency := context.base_currency;
+  changed.covered_on := covered_on;
+  changed.minor := coalesce(changed.minor, 0);
+  changed.weeks := flow.weeks;
+  changed.day_minor := flow.day_minor;
+  changed.outside_minor := flow.day_minor;
+  changed.week_variance := flow.week_variance;
+  changed.outside_variance := flow.week_variance;
+  changed.in_base := 1;
+  if is_sole then
+    basis.positions := array[changed];
+  else
+    basis.positions := basis.positions || changed;
+    basis.left_out := basis.left_out || '{"code":"spending_in_total_only"}'::jsonb;
+  end if;
+  return basis;
+end
+$$;
+comment on function app.add_spoken_flow is
+  'Adds the usual spending of people without statements: of payments that they recorded, else of their budgets. It '
+  'belongs to the only account, else to the total. With statements, their lines have it already.';
+
+create or replace function app.read_forecast(context app.context, until date) returns app.forecast_basis
+language plpgsql stable set search_path = '' as $$
+declare
+  max_age constant int := 45;
+  known constant app.forecast_position[] := array(
+    select p::app.forecast_position from app.find_positions(context) as p order by lower(p.account), p.currency
+  );
+  basis app.forecast_basis;
+begin
+  basis.positions := array(
+    select p::app.forecast_position from unnest(known) as p where p.covered_on >= context.today - max_age
+  );
+  basis.events := app.find_bill_events(context, until, basis.positions, array(
+    select p.account_id from unnest(known) as p where p.covered_on < context.today - max_age and p.minor = 0
+  ));
+  basis.events := basis.events || app.find_income_events(context, until, basis.positions);
+  basis.left_out := coalesce((
+    select jsonb_agg(x.said order by x.place)
+    from (
+      select 1 as place,
+        jsonb_build_object('code', 'no_balance', 'names', jsonb_agg(a.name order by lower(a.name))) as said
+      from app.accounts as a
+      where a.organization_id = context.organization_id and app.sees_account(a)
+        and not exists (select from unnest(known) as p where p.account_id = a.id)
+      having count(*) > 0
+      union all
+      -- An empty account that nothing moves is closed.
+      select 2, jsonb_build_object(
+        'code', 'old_balance', 'name', p.account, 'amount', app.format_amount(p.minor, p.currency),
+        'currency', p.currency, 'on', p.covered_on
+      )
+      from unnest(known) as p
+      where p.covered_on < context.today - max_age and p.minor <> 0
+      union all
+      select 3, jsonb_build_object('code', 'no_rate', 'currencies', jsonb_agg(distinct p.currency))
+      from unnest(basis.positions) as p where p.in_base is null having count(*) > 0
+      union all
+      select 4, jsonb_build_object('code', 'bill_without_amount', 'names', jsonb_agg(distinct b.name))
+      from app.expected_in_period(context, null, until) as e
+      join app.expenses as b on b.id = e.expense_id
+      where e.expected_minor is null having count(*) > 0
+      union all
+      select 5, jsonb_build_object('code', 'in_total_only', 'names', jsonb_agg(distinct e.name))
+      from unnest(basis.events) as e where e.account_id is null having count(*) > 0
+      union all
+      select 6, '{"code":"no_income"}'
+      where not exists (select from unnest(basis.events) as e where e.kind = 'income')
+    ) as x
+  ), '[]');
+  return app.add_spoken_flow(context, basis);
+end
+$$;
+comment on function app.read_forecast is
+  'What a forecast until a day is computed from. Balances older than 45 days are left out.';

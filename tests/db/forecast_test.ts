@@ -1,0 +1,202 @@
+/** forecast: balances, bills and usual spending until a day, checked by hand. */
+import { assertEquals, assertMatch } from "@std/assert";
+import { testBooks } from "../_support/book_steps.ts";
+import { addRate, type Books, type Json } from "../_support/books.ts";
+import { importOfFile } from "../_support/import_args.ts";
+
+const TODAY = "2026-11-20";
+const say = (books: Books, name: string, amount: string, more: Json = {}) =>
+  books.ok("log_expenses", { items: [{ name, amount, kind: "balance", ...more }] });
+const point = ({ on, low, likely, high }: Json) => [on, low, likely, high];
+const codesOf = async (books: Books, args: Json = {}) =>
+  (await books.facts("forecast", args)).data.left_out.map(({ code }: Json) => code);
+const commit = async (books: Books, account: string, file: string): Promise<Json> => {
+  const { preview } = await books.ok(
+    "import_expenses",
+    importOfFile(file, { account, mapping: { negative_is_expense: true } }),
+  );
+  return await books.call("import_expenses", preview.commit_with);
+};
+
+testBooks("forecast", { day: TODAY }, {
+  "a balance less open, overdue and future bills": async (books) => {
+    await say(books, "Giro", "1500");
+    await books.ok("add_bill", { name: "Rent", amount: "800", first_due: "2026-12-01" });
+    await books.ok("add_bill", { name: "Phone", amount: "20.50", first_due: "2026-11-23", frequency: "weekly" });
+    const { total, accounts, days, left_out, assumptions } = await books.ok("forecast", { until: "2026-12-06" });
+    // Phone on 23 and 30 November, rent on 1 December.
+    assertEquals(point(total.end), ["2026-12-06", "659.00", "659.00", "659.00"]);
+    assertEquals(point(accounts[0].end), point(total.end));
+    assertEquals(accounts[0].known, { amount: "1500.00", on: TODAY, source: "person" });
+    assertEquals(
+      total.text,
+      "Likely 659.00 EUR on 2026-12-06 (between 659.00 and 659.00); the lowest is likely 659.00 EUR on 2026-12-01 (between 659.00 and 1479.50).",
+    );
+    assertEquals(days.map((day: Json) => [day.on, day.likely, ...(day.changes ?? [])]), [
+      ["2026-11-20", "1500.00"],
+      ["2026-11-22", "1500.00"],
+      ["2026-11-23", "1479.50", "Phone -20.50 EUR"],
+      ["2026-11-29", "1479.50"],
+      ["2026-11-30", "1459.00", "Phone -20.50 EUR"],
+      ["2026-12-01", "659.00", "Rent -800.00 EUR"],
+      ["2026-12-06", "659.00"],
+    ]);
+    assertEquals(assumptions, []);
+    assertMatch(left_out.join(" "), /Spending besides bills/);
+  },
+  "an overdue bill counts today, a paid one not again, and one without an amount is named": async (books) => {
+    books.goTo("2026-11-01");
+    await books.ok("add_bill", { name: "Rent", amount: "800", first_due: "2026-11-10" });
+    await books.ok("add_bill", { name: "Gym", amount: "30", first_due: "2026-11-12" });
+    await books.ok("add_bill", { name: "Water", amount_mode: "variable", first_due: "2026-11-25" });
+    books.goTo(TODAY);
+    await say(books, "Giro", "1000", { date: "2026-11-15" });
+    // Paid after the day of the balance, so it has left the account.
+    await books.ok("mark_bill_paid", { bill_name: "Gym", paid_on: "2026-11-18" });
+    const { total, left_out } = await books.ok("forecast", { until: "2026-11-30" });
+    assertEquals(point(total.end), ["2026-11-30", "170.00", "170.00", "170.00"]);
+    assertMatch(left_out.join(" "), /Bills without a known amount: Water\./);
+    await say(books, "Giro", "970", { date: "2026-11-18" });
+    assertEquals((await books.ok("forecast", { until: "2026-11-30" })).total.end.likely, "170.00");
+  },
+  "a planned spend is shown beside the forecast, and moves the default end": async (books) => {
+    await say(books, "Giro", "1500");
+    await books.ok("add_bill", { name: "Rent", amount: "800", first_due: "2026-12-01", ends_after: 1 });
+    const { until, total } = await books.ok("forecast", { spend: "900", on: "2027-03-01" });
+    assertEquals(until, "2027-03-31");
+    assertEquals(total.end.likely, "700.00");
+    assertEquals(total.after_spending.end.likely, "-200.00");
+    assertEquals(point(total.after_spending.lowest), ["2027-03-01", "-200.00", "-200.00", "-200.00"]);
+    assertMatch(total.text, /With 900\.00 EUR spent on 2027-03-01: likely -200\.00 EUR on 2027-03-31/);
+    assertEquals(
+      (await books.ok("forecast", { account: "giro", spend: "1", on: "today" })).accounts[0].after_spending,
+      {
+        amount: "1.00",
+        on: TODAY,
+        lowest: { on: "2026-12-01", low: "699.00", likely: "699.00", high: "1499.00" },
+        end: { on: "2026-12-31", low: "699.00", likely: "699.00", high: "699.00" },
+      },
+    );
+  },
+  "days out of range, unknown accounts and missing or old balances are refused": async (books) => {
+    await books.fails("not_found", "forecast");
+    await say(books, "Giro", "1500", { date: "2026-10-01" });
+    const { message } = await books.fails("not_found", "forecast");
+    assertMatch(message, /The last one, 1500\.00 EUR on 2026-10-01, is older than 45 days/);
+    await say(books, "Savings", "200", { date: "2026-10-06" });
+    const { left_out, total } = await books.ok("forecast");
+    assertEquals(total.lowest.likely, "200.00");
+    assertMatch(left_out.join(" "), /Giro: its last balance, 1500\.00 EUR on 2026-10-01, is older than 45 days/);
+    await books.fails("not_found", "forecast", { account: "Giro" });
+    await books.fails("not_found", "forecast", { account: "Visa" });
+    for (
+      const args of [{ until: TODAY }, { until: "2027-11-22" }, { until: "2026-11-30", spend: "1", on: "2026-12-01" }]
+    ) {
+      await books.fails("date_out_of_range", "forecast", args);
+    }
+    await books.fails("date_out_of_range", "forecast", { spend: "1", on: "2026-11-19" });
+    assertEquals((await books.ok("forecast", { until: "2027-11-21" })).total.end.likely, "200.00");
+  },
+  "balances in several currencies, cards and savings add up; without a rate they are left out": async (
+    books,
+    database,
+  ) => {
+    await addRate(database, "USD", TODAY, "1.25");
+    await say(books, "Giro", "1000");
+    await say(books, "Visa", "250", { kind: "overdraft" });
+    await say(books, "Broker", "500", { currency: "USD" });
+    await say(books, "Abroad", "70000", { currency: "AMD" });
+    await books.ok("add_bill", { name: "Hosting", amount: "25", currency: "USD", first_due: "2026-11-25" });
+    const { total, accounts, left_out } = await books.ok("forecast", { until: "2026-11-30" });
+    // 1000 - 250 + 500 / 1.25 - 25 / 1.25
+    assertEquals(total.end.likely, "1130.00");
+    assertEquals(accounts.map(({ account, end, currency }: Json) => [account, end.likely, currency]), [
+      ["Abroad", "70000.00", "AMD"],
+      ["Broker", "500.00", "USD"],
+      ["Giro", "1000.00", "EUR"],
+      ["Visa", "-250.00", "EUR"],
+    ]);
+    assertMatch(left_out.join(" "), /Balances in AMD are not in the total: no exchange rate is known/);
+    assertMatch(left_out.join(" "), /In the total only, because no statement tells the account: Hosting\./);
+  },
+  "usual spending goes on at the mean of past weeks, and its range grows with their variation": async (books) => {
+    let balance = 1560;
+    const days = ["2026-09-28", "2026-10-05", "2026-10-12", "2026-10-19", "2026-10-26", "2026-11-02", "2026-11-09"];
+    const rows = [...days, "2026-11-16"].map((date, n) =>
+      `${date},Market,-${n % 2 ? 80 : 60}.00,${balance -= n % 2 ? 80 : 60}.00`
+    );
+    await commit(books, "Giro", ["Date,Name,Amount,Balance", ...rows].join("\n"));
+    const { accounts: [giro], total, assumptions } = await books.ok("forecast", { until: "2026-11-30" });
+    assertEquals(giro.known, { amount: "1000.00", on: "2026-11-16", source: "statement" });
+    // The last seven whole weeks have 500.00: a mean of 71.43 a week, with a variance of 114.29. Fourteen days are two
+    // weeks, so -142.86, give or take 1.645 * (1 + 2/7) * sqrt(114.29 * (2 + 2 * 2 / 7)) = 36.26.
+    assertEquals(point(total.end), ["2026-11-30", "820.89", "857.14", "893.40"]);
+    assertEquals(point(giro.end), point(total.end));
+    assertEquals(assumptions.map(({ amount, give_or_take, weeks }: Json) => [amount, give_or_take, weeks]), [
+      ["-142.86", "36.26", 7],
+    ]);
+    // Charges from before a bill was added are its dates from now on.
+    await books.ok("add_bill", { name: "Market", amount: "70", frequency: "weekly", first_due: "2026-11-23" });
+    assertEquals((await books.ok("forecast", { until: "2026-11-30" })).total.end.likely, "860.00");
+  },
+  "a transfer between known accounts moves both and no total": async (books) => {
+    const rows = (sign: string, first: number, step: number) =>
+      ["2026-10-12", "2026-10-19", "2026-10-26", "2026-11-02", "2026-11-09", "2026-11-16"].map((date, n) =>
+        `${date},Transfer between own accounts,${sign}70.00,${first + step * n}.00`
+      );
+    const header = "Date,Name,Amount,Balance";
+    // A purchase before the whole weeks, because a file of transfers alone imports nothing.
+    const bought = (name: string, balance: number) => `2026-10-11,${name},-2.00,${balance}.00`;
+    await commit(books, "Giro", [header, bought("Tea", 1420), ...rows("-", 1350, -70)].join("\n"));
+    await commit(books, "Savings", [header, bought("Stamps", 80), ...rows("", 150, 70)].join("\n"));
+    const { accounts, total } = await books.ok("forecast", { until: "2026-11-30" });
+    assertEquals(accounts.map(({ account, end }: Json) => [account, end.likely]), [
+      ["Giro", "860.00"],
+      ["Savings", "640.00"],
+    ]);
+    assertEquals(point(total.end), ["2026-11-30", "1500.00", "1500.00", "1500.00"]);
+  },
+  "expected income is added, also when it is late, and not once it came": async (books, database) => {
+    await say(books, "Giro", "100", { date: "2026-11-18" });
+    assertEquals(await codesOf(books), ["no_income", "spending_unknown"]);
+    const income = async (day: string, column: string, more = "null, null") =>
+      void await database.query(
+        `insert into app.incomes (organization_id, name, sort, amount_minor, currency, source, created_by, ${column}, frequency, every)
+         values ($1, 'Work', 'salary', 250000, 'EUR', 'assistant', $2, $3, ${more})`,
+        [books.organizationId, books.userId, day],
+      );
+    await income("2026-11-15", "anchor_on", "'monthly', 1");
+    const until = { until: "2026-12-31" };
+    const { total, days } = await books.ok("forecast", until);
+    assertEquals([total.lowest.on, total.lowest.likely, total.end.likely], [TODAY, "2600.00", "5100.00"]);
+    // Income may come three days late: low has it only then, and high as early.
+    const december = days.filter(({ on }: Json) => on.startsWith("2026-12-1"));
+    assertEquals(december.map(point), [
+      ["2026-12-13", "2600.00", "2600.00", "5100.00"],
+      ["2026-12-15", "2600.00", "5100.00", "5100.00"],
+    ]);
+    await income("2026-11-14", "received_on");
+    assertEquals((await books.ok("forecast", until)).total.end.likely, "2600.00");
+    await income("2026-11-19", "received_on");
+    assertEquals((await books.ok("forecast", until)).total.end.likely, "5100.00", "later than the balance");
+  },
+  "hidden records change nothing in the forecast of people from whom they are kept": async (books) => {
+    const member = await books.join();
+    await books.ok("update_settings", { category: { action: "make_private", name: "Health" } });
+    await say(member, "Giro", "1000", { date: "2026-11-18" });
+    await say(books, "Savings", "5000");
+    const seen = async () => JSON.stringify(await member.call("forecast", { until: "2026-12-31" }));
+    const before = await seen();
+    assertMatch(before, /does not see all payments/);
+    assertEquals(/Savings|5000/.test(before), false);
+    await books.ok("add_bill", { name: "Therapy", amount: "90", first_due: "2026-11-25", category: "Health" });
+    await books.ok("log_expenses", {
+      items: [{ name: "Doctor", amount: "60", category: "Health", date: "2026-11-19" }],
+    });
+    const owner = await books.ok("forecast", { until: "2026-12-31" });
+    assertEquals(owner.total.end.likely, "5820.00");
+    assertEquals(await seen(), before);
+    const viewer = await books.join("viewer");
+    await viewer.fails("not_found", "forecast");
+  },
+});
