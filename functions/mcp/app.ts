@@ -28,7 +28,7 @@ const FRONT = {
 };
 const DIRECT = { endpoint: "/", documents: ["/.well-known/oauth-protected-resource"] };
 
-/** Leave places for callers with valid tokens free of callers with unproven ones. */
+/** How many callers with unproven tokens are served at once. The other places stay free for proven ones. */
 const UNPROVEN = 12;
 
 interface Options {

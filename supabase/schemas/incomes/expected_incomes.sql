@@ -1,4 +1,4 @@
--- Expected income: the dates of a rule that a person stated, and of payers who paid in a rhythm.
+-- Expected income: the dates of rules that people stated, and of payers who paid regularly.
 
 create or replace function app.income_schedule(frequency text, every int, anchor_on date, ends_on date,
   month_day int default null) returns app.expenses
@@ -53,7 +53,8 @@ begin
 end
 $$;
 comment on function app.match_income_rules is
-  'The rule of each income received since a day: the payer''s, else one with a date nearby and a similar amount.';
+  'Returns the rule of each income received since a day: the payer''s, otherwise one with a nearby date and a similar '
+  'amount.';
 
 create or replace function app.find_income_rhythms(context app.context) returns table (
   income_id text, name text, account_id text, schedule app.expenses, since date, amounts bigint[], currency text
@@ -72,7 +73,7 @@ begin
         and i.received_on between context.today - kept_days and context.today
         and i.id not in (select m.id from app.match_income_rules(context, context.today - kept_days) as m)
     ), steps as materialized (
-      -- By payer (stream 0); by payer and amount too, because a bonus breaks the rhythm of a salary.
+      -- By payer (stream 0), and by payer and amount, because a bonus interrupts the rhythm of a salary.
       select r.*, s.stream, app.find_rhythm(r.received_on - lag(r.received_on) over (
         partition by r.key, r.currency, s.stream order by r.received_on, r.recorded_seq
       )) as rhythm
@@ -123,7 +124,7 @@ begin
 end
 $$;
 comment on function app.find_income_rhythms is
-  'Income without a rule that at least three times came in one rhythm and that did not stop: its latest record, its '
+  'Returns income without a rule that came regularly at least three times and has not stopped: its latest record, its '
   'schedule from the latest date, and its amounts, the latest first.';
 
 create or replace function app.expected_incomes(context app.context, first_day date, last_day date)
@@ -182,6 +183,6 @@ begin
 end
 $$;
 comment on function app.expected_incomes is
-  'The dates in a period on which income is expected and not received up to five days around, with the lowest and '
-  'highest of the latest six amounts. source: said by a person, or found from at least three incomes in a rhythm; '
+  'Returns the dates in a period on which income is expected and was not received within five days, with the lowest '
+  'and highest of the latest six amounts. source: said by a person, or found from at least three regular incomes; '
   'income_id is the rule or the latest of these.';

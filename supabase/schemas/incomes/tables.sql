@@ -1,5 +1,5 @@
--- Income: money that a person or the organization earned. It is never in payments, so that no spending total contains
--- it.
+-- Income: money that a person or the organization earned. It is never stored as a payment, so totals of spending
+-- exclude it.
 
 create table app.incomes (
   id text collate "C" primary key default app.new_id('inc')
@@ -38,14 +38,14 @@ create table app.incomes (
   constraint incomes_ends_after_start check (ends_on >= anchor_on)
 );
 comment on table app.incomes is
-  'Money received, or with anchor_on a rule of the dates on which it is expected. Rules are in no total.';
-comment on column app.incomes.name is 'Who paid it, or what it is.';
+  'Money received or, with anchor_on, a rule for the dates on which it is expected. Totals exclude rules.';
+comment on column app.incomes.name is 'The payer, or a description.';
 comment on column app.incomes.category_id is 'Income needs no category, but a private one hides it.';
 comment on column app.incomes.line_id is
   'Derived: the statement line that shows it. Undo leaves it alone, since it may delete the line.';
 comment on column app.incomes.anchor_on is
   'The first expected date. Every later one is computed from it (app.scheduled_on).';
--- A line is one income, also after its deletion.
+-- A line becomes at most one income, even after that income is deleted.
 create unique index incomes_line_id_idx on app.incomes (line_id, organization_id);
 create index incomes_received_on_idx on app.incomes (organization_id, received_on, recorded_seq)
   where deleted_at is null;

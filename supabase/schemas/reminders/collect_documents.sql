@@ -8,7 +8,7 @@ begin atomic
   where d.recipient_id = last_told.recipient_id and d.local_on < last_told.before and d.status = 'sent';
 end;
 comment on function jobs.last_told is
-  'Returns when a person''s last digest before a day was made, at most 31 days ago: it told of everything until then.';
+  'Returns the time of a person''s last digest before a day, at most 31 days ago. It covered everything until then.';
 
 create or replace function jobs.find_waiting(at timestamptz)
   returns table (organization_id text, user_id uuid, came_at timestamptz)
