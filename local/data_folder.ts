@@ -2,7 +2,7 @@
  * The folder with all data of a stack: one stack at a time, with a marker so that `--fresh` never empties a foreign
  * folder.
  *
- *     stack.lock       locked while a stack runs (PGlite has no lock of its own)
+ *     stack.lock       locked while a stack runs (PGlite itself has no lock)
  *     postgres/        PGlite's files; complete once postgres.ready exists, which names their digest
  *     postgres.before/ a copy of postgres/ while it is being upgraded
  *     secrets.json     generated once

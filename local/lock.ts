@@ -47,7 +47,8 @@ export function lockWithout<L extends Lock>(lock: L, without: readonly string[])
 const nameOf = (specifier: string) => /^npm:(@?[^@]+)@/.exec(specifier)![1]!;
 
 /**
- * A dependency is a name if the lock has one version of it, else a longer part of the id; `alias@npm:id` for an alias.
+ * A dependency is a name if the lock has one version of it, otherwise a longer part of the id. An alias is
+ * `alias@npm:id`.
  */
 function find({ npm }: Lock, dependency: string): string | undefined {
   const wanted = dependency.replace(/^.+@npm:/, "");

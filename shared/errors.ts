@@ -1,6 +1,6 @@
 /**
  * The errors that a function may return: one class, a closed set of codes, one status each. Internal detail goes into
- * `cause` and reaches only the log; `message` is for programs and the log. Pages show `says`, or else the catalog's
+ * `cause` and reaches only the log; `message` is for programs and the log. Pages show `says`, otherwise the catalog's
  * text for the code.
  */
 import { type ErrorCode, type ErrorStatus, STATUS } from "./error_codes.ts";

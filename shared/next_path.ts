@@ -4,7 +4,7 @@
 const MAX_LENGTH = 8192;
 
 /**
- * The path if it stays on this site, else undefined. The path part may only contain characters that our routes use
+ * The path if it stays on this site, otherwise undefined. The path part may only contain characters that our routes use
  * (`//host`, `/\host`, `/%2f%2fhost` and the like are other sites to some browser or proxy); the query may be any
  * printable text.
  */

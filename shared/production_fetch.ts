@@ -1,4 +1,4 @@
-/** Wires the guarded fetch of a deployed function, in a file of its own, so that it loads on first use. */
+/** Wires the guarded fetch of a deployed function, in a separate file, so that it loads on first use. */
 import type { Config } from "./config.ts";
 import { createDenoNetwork } from "./net/deno_network.ts";
 import { createGuardedFetch, type GuardedFetch } from "./net/guarded_fetch.ts";

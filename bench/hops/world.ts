@@ -42,7 +42,7 @@ export const functionEnvironment = (supabaseUrl: string): Record<string, string>
   RATE_LIMITS: "off",
 });
 
-/** Runs a module that calls `Deno.serve`, on a port of its own. */
+/** Runs a module that calls `Deno.serve`, on a separate port. */
 const startModule = (module: string, env: Record<string, string>): Promise<Started> =>
   start(Deno.execPath(), ["run", "--quiet", "-A", BOOT, module], { env });
 

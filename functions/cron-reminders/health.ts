@@ -11,7 +11,7 @@ import { judgeSchedule } from "../../shared/jobs/schedule_health.ts";
 import { FRONT_DOOR_HEADER } from "../../shared/routes.ts";
 import type { JobDeps } from "./stage.ts";
 
-/** 200 when all jobs are healthy, else 503; `vault` and `jobs` name the problems. */
+/** 200 when all jobs are healthy, otherwise 503; `vault` and `jobs` name the problems. */
 export async function answerJobsHealth(c: AppContext, { config, database, clock }: JobDeps): Promise<Response> {
   const report = await createCheckSchedule(database)({
     projectUrl: config.supabaseUrl,

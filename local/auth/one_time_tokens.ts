@@ -15,7 +15,7 @@ export interface CodeChallenge {
 export interface IssuedToken {
   userId: string;
   email: string;
-  /** `confirmation` when the address is not confirmed yet, else `magic_link`. */
+  /** `confirmation` when the address is not confirmed yet, otherwise `magic_link`. */
   kind: SignInKind;
   hash: string;
   digits: string;

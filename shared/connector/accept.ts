@@ -14,7 +14,7 @@ export function acceptsEventStream(accept: string | undefined): boolean {
 }
 
 /**
- * The `Accept` to pass to the SDK: both types when JSON is acceptable or the header is missing, else the header
+ * The `Accept` to pass to the SDK: both types when JSON is acceptable or the header is missing, otherwise the header
  * unchanged.
  */
 export function widenAccept(accept: string | undefined): string {

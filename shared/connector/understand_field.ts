@@ -79,7 +79,7 @@ const READERS: Record<string, Reader> = {
     if (MONTH.test(String(value))) return { from: `${value}-01`, to: lastDayOf(String(value)) };
     return period ? { from: period, to: period } : undefined;
   },
-  // A filter has no date of its own.
+  // A filter itself has no date.
   date: ({ value, schema, isFree }) =>
     schema === undefined && isFree("from", "to") ? { from: value, to: value } : undefined,
   frequency: ({ value, isFree }) => {

@@ -52,7 +52,8 @@ export const ToolRun = either(
 export type ToolRun = z.infer<typeof ToolRun>;
 
 /**
- * The limits that a request counts against: the caller's quotas when the token is unknown, else its grant's allowance.
+ * The limits that a request counts against: the caller's quotas when the token is unknown, otherwise its
+ * grant's allowance.
  */
 export interface ConnectorLimits {
   caller: readonly Quota[];

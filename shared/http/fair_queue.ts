@@ -1,6 +1,6 @@
 /**
  * A fixed number of places, served in turns: while all are taken, each waiting caller gets one place per round, however
- * many requests it has. Proven callers wait in a line of their own, and unproven ones can take only some of the places.
+ * many requests it has. Proven callers wait in a separate line, and unproven ones can take only some of the places.
  * Independent of HTTP.
  */
 import { systemTimer, type Timer } from "../clock.ts";

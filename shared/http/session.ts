@@ -236,8 +236,8 @@ function attemptOf({ pathname, searchParams }: URL, body: unknown): Attempt | un
 }
 
 /**
- * Seconds to wait: from the header (RFC 9110 §10.2.3), else from Supabase Auth's message ("… only request this after
- * 42 seconds."), else a minute.
+ * Seconds to wait: from the header (RFC 9110 §10.2.3), from Supabase Auth's message ("… only request this after 42
+ * seconds."), otherwise a minute.
  */
 function secondsToWait(header: string | null, message = ""): number {
   const said = Number(header?.trim() || /\bafter (\d+) seconds?\b/.exec(message)?.[1] || NaN);

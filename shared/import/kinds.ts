@@ -192,7 +192,7 @@ export interface TextSays {
   namesPayment?: boolean;
   /** Its text confirms a received payment. */
   isReceived?: boolean;
-  /** Its text names a card issuer, or an institution where people have accounts of their own. */
+  /** Its text names a card issuer, or an institution where people have their own accounts. */
   namesOwnAccount?: boolean;
 }
 

@@ -8,7 +8,7 @@ const BUTTON = "display:inline-block;padding:12px 20px;border-radius:6px;backgro
 const LONGEST_LABEL = 40;
 
 /**
- * @param mail.text paragraphs separated by empty lines; a link has a line of its own, after one that ends with a colon
+ * @param mail.text paragraphs separated by empty lines; a link has its own line, after one that ends with a colon
  */
 export async function htmlPart({ subject, text }: { subject: string; text: string }): Promise<string> {
   const html = await (

@@ -36,7 +36,7 @@ export interface ClientTrust {
   publisher: Publisher;
   /** The most serious doubt; null when the name matches our data. */
   doubt: NameDoubt | null;
-  /** The domain of its metadata, else of its redirect URI. */
+  /** The domain of its metadata, otherwise of its redirect URI. */
   host?: string;
 }
 

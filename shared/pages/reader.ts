@@ -42,7 +42,7 @@ function readerOf(catalog: Words, country: string | undefined): Reader {
 const formatFor = (language: string, country: string | undefined) =>
   pageFormat(localeOf({ language: new Intl.Locale(language).language, ...(country && { country }) }));
 
-/** The first of the browser's languages that has a catalog, else English. */
+/** The first of the browser's languages that has a catalog, otherwise English. */
 function languageIn(accepted: string, languages: Languages): Language {
   const wanted = accepted.split(",").map((entry) => entry.trim().split(/[-;]/)[0]!.toLowerCase());
   return (wanted.find((language) => Object.hasOwn(languages, language)) ?? "en") as Language;

@@ -41,7 +41,7 @@ export function failureOfStatus(
   return new ProviderError("bad_shape", `${MEANING.bad_shape} (${status})`);
 }
 
-/** `Retry-After` in either form (RFC 9110 §10.2.3), else the time at which the rate limit resets. */
+/** `Retry-After` in either form (RFC 9110 §10.2.3), otherwise the time at which the rate limit resets. */
 function secondsToWait(headers: Headers, now: Date): number | undefined {
   const text = headers.get("retry-after")?.trim() ?? "";
   const until = headers.get("x-ratelimit-reset")?.trim() ?? "";

@@ -18,7 +18,7 @@ import type { Wording } from "./wording.ts";
 
 const A_WEEK = 7;
 
-/** "Due tomorrow: “Rent”" for a single item, else "2 bills due today, 3 more this week, 1 overdue". */
+/** "Due tomorrow: “Rent”" for a single item, otherwise "2 bills due today, 3 more this week, 1 overdue". */
 export function subjectOf(content: DigestContent, wording: Wording): string {
   const ends = endsOf(content).filter(({ is_day }) => is_day).map((end) => endPhrase(end, wording, "short"));
   const others = onlyOne(content, wording)?.subject ?? countsOf(content, wording);

@@ -33,7 +33,7 @@ export function strangersName(name: string): string | undefined {
   return shown ? `“${shown}”` : undefined;
 }
 
-/** @param longest in characters @return one line without quotation marks of its own, for a frame of the caller's */
+/** @param longest in characters @return one line without quotation marks, for the caller to quote */
 export function legibleName(name: string, longest: number): string {
   const seen = name.slice(0, READ).replace(/\s+/gu, " ").replace(INVISIBLE, "");
   const legible = seen.normalize("NFKC").replace(QUOTATION_MARKS, "’");

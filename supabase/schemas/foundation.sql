@@ -59,7 +59,7 @@ create or replace function app.instant() returns timestamptz
 language sql stable
   return coalesce(nullif(current_setting('app.at', true), '')::timestamptz, now());
 comment on function app.instant is
-  'Returns the instant of the running request from its function (setting app.at), else the transaction''s own.';
+  'Returns the instant of the running request from its function (setting app.at), otherwise the transaction''s own.';
 
 create or replace function app.request_name() returns text
 language sql stable

@@ -42,7 +42,7 @@ export interface BooksOptions {
   present?: (tool: string, facts: FactEnvelope, args: Record<string, unknown>) => Json;
 }
 
-/** A new person with an organization of their own. */
+/** A new person with their own organization. */
 export async function openBooks(database: TestDatabase, options: BooksOptions = {}): Promise<Books> {
   const userId = await addPerson(database, options.timezone ?? "UTC");
   const [organization] = await database.query<{ id: string }>(

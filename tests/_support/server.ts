@@ -14,7 +14,7 @@ export interface Binaries {
 }
 
 /**
- * `PG_BIN`, else Debian's newest, else from the PATH.
+ * `PG_BIN`, otherwise Debian's newest, otherwise from the PATH.
  * @throws {Error} with installation instructions.
  */
 export async function findBinaries(): Promise<Binaries> {

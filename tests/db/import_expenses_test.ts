@@ -6,7 +6,7 @@ import { en } from "../../shared/words/en/mod.ts";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRate, type Books, type Json } from "../_support/books.ts";
 
-/** Like the connector: the contract parses the file, then one call. */
+/** Like the connector, lets the contract parse the file and then makes one call. */
 async function send(books: Books, args: Record<string, unknown>): Promise<Json> {
   const parsed = importExpenses.parse(args);
   return parsed.ok

@@ -614,7 +614,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals(await named({ number: "DE02 1234", name: "N26" }), "N26 …1234");
     assertEquals(await named({ number: "de021234", name: "N26" }), "N26 …1234");
     assertEquals(await named({ number: "DE99 1234", name: "N26" }), "N26 …1234 (2)");
-    // Its format named the account by the end of its number.
+    // The file's format already ends the account's name with the last digits of its number.
     assertEquals(await named({ number: "DE02 7890", name: "Girokonto 7890" }), "Girokonto 7890");
     assertEquals(await named({ number: "DE03 78ab", name: "Girokonto 78ab" }), "Girokonto 78ab");
     assertEquals(await named({ number: "12345678", name: "…5678" }), "…5678");

@@ -194,7 +194,7 @@ Deno.test("only envelopes are stored", async () => {
   }
 });
 
-Deno.test("connect_provider() creates a new link when the one it was sealed for has ended, and ends nothing before that", async () => {
+Deno.test("connect_provider() stores no credential for a link that another provider has replaced", async () => {
   const connected = await connectBill();
   const { books, billId, envelope } = connected;
   const asked = { user_id: books.userId, bill_id: billId, quotas: [], at: AT };

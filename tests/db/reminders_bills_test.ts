@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { addBill, at, database, fresh, run, said } from "./reminder_run.ts";
 
-Deno.test("a reminder is sent within the bill's lead time, else the owner's, else three days before", async () => {
+Deno.test("a reminder uses the bill's lead time, otherwise the owner's, otherwise three days", async () => {
   const books = await fresh();
   await addBill(books, "Default", "2026-11-23");
   await addBill(books, "Own", "2026-11-27", { remind_days_before: 7 });

@@ -69,7 +69,7 @@ export async function joinMember(
   return await connectClient(database, { userId, email, organizationId }, clock);
 }
 
-/** A further AI client of a person: a grant and a token of its own. */
+/** Another AI client of a person, with its own grant and token. */
 export async function connectClient(
   database: TestDatabase,
   { userId, email, organizationId }: Pick<Member, "userId" | "email" | "organizationId">,

@@ -1,4 +1,4 @@
-/** The first rates of an embedded stack: the sources' rates, or else a dated snapshot. */
+/** The first rates of an embedded stack: the sources' rates, otherwise a dated snapshot. */
 import { assert, assertEquals } from "@std/assert";
 import { functionEnvironment } from "../../local/environment.ts";
 import { provideRates } from "../../local/rates/first_rates.ts";

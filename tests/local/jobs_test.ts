@@ -48,7 +48,7 @@ async function answerTo(database: SqlDatabase, id: number): Promise<Record<strin
 const SCHEDULED = { sanitizeOps: false, sanitizeResources: false };
 
 const database = await openDatabase();
-// The migrations' jobs have tests of their own.
+// The migrations' jobs have separate tests.
 await database.exec("delete from cron.job");
 const server = listener();
 const net = await startNet(database, { log });

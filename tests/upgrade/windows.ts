@@ -126,7 +126,7 @@ Deno.test("test of the test: detects a schema that removes a function the old co
   await Deno.remove(folder, { recursive: true });
 });
 
-/** @returns the tests' output if one fails, else undefined */
+/** @returns the tests' output if one fails, otherwise undefined */
 async function testOn(further: URL, files = OLD_CODE): Promise<{ failed: string; passed: number }> {
   const groups = await inGroups(files, 5);
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {

@@ -19,7 +19,7 @@ import { Alerts, Choose, ReadFacts } from "./document_facts.tsx";
 
 const ID = /^doc_[0-9a-z]{8,32}$/;
 const TARGET = /^(?:none|(?:exp|bill)_[0-9a-z]{8,32})$/;
-/** Enough characters for people; none of them can end a header or a quoted text. */
+/** Enough characters for people; they cannot end a header or a quoted text. */
 const UNSAFE = /[^\w .()+-]/g;
 
 const File = z.object({ name: z.string(), type: z.string(), content: z.string() });

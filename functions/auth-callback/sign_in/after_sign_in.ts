@@ -7,8 +7,8 @@ import type { OpenPageDeps } from "../page_guards.ts";
 import { clearPendingSignIn } from "./waiting_sign_in.ts";
 
 /**
- * Redirects to the cancellation page while the account is being deleted, to onboarding without a country, else to the
- * requested page or the account. @param user from the identity provider.
+ * Redirects to the cancellation page while the account is being deleted, to onboarding without a country, and otherwise
+ * to the requested page or the account. @param user from the identity provider.
  */
 export async function continueAfterSignIn(
   c: AppContext,

@@ -1,4 +1,4 @@
-/** The letters that bytes and glyph names stand for, in fonts without a table of their own. */
+/** The letters that bytes and glyph names stand for, in fonts without their own table. */
 
 const ASCII =
   "space exclam quotedbl numbersign dollar percent ampersand quotesingle parenleft parenright asterisk plus comma hyphen " +

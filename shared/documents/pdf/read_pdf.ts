@@ -1,4 +1,4 @@
-/** Reads a PDF: its e-invoice if it has one, else the text of its pages. */
+/** Reads a PDF: its e-invoice if it has one, otherwise the text of its pages. */
 import type { RefusalFacts } from "../../words/message.ts";
 import type { DocumentFacts } from "../facts.ts";
 import { readXml } from "../invoice/read_xml.ts";

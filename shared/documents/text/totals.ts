@@ -97,7 +97,7 @@ function settle(values: (label: Label) => bigint[], lines: Line[]): { gross: big
   return undefined;
 }
 
-/** Only named "Total", which may also be a list's total: the sum of others, or else the largest amount. */
+/** Only named "Total", which may also be a list's total: the sum of others, otherwise the largest amount. */
 function onlyTotal(
   totals: bigint[],
   { isProven, isTaxed, largest }: { isProven: (one: bigint) => boolean; isTaxed: boolean; largest: bigint },

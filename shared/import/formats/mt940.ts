@@ -94,7 +94,7 @@ function fieldsOf(text: string): Field[] {
     const tag = row.startsWith(":") ? /^:(\d{2}[A-Z]?|NS):/.exec(row.slice(0, 6))?.[1] : undefined;
     const last = fields.at(-1);
     const value = tag ? cut(row, MAX_TEXT).slice(tag.length + 2) : cut(row, MAX_TEXT);
-    // Some banks give each line of a text a tag of its own.
+    // Some banks give each line of a text its own tag.
     if (tag && !(tag === "86" && last?.tag === tag)) fields.push({ tag, line: index + 1, text: value });
     else if (last && last.text.length < MAX_TEXT && row !== "" && row !== "-" && !/^(\{|-\})/.test(row)) {
       last.text += `\n${value}`;

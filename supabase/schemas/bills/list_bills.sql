@@ -295,6 +295,6 @@ end
 $$;
 comment on function app.list_bills is
   'Tool list_bills: data {bills, totals {due, monthly?, yearly?}, no_match?}, with bill_id also its history. Totals '
-  'cover all matches; monthly and yearly are absent when the filter is about dates: due is overdue or due until the '
-  'end of the window, or of the calendar month without one; estimated is the estimated part, converted_from names the '
-  'other currencies in it; due_in_window {count, amount} is a bill''s part.';
+  'cover all matches; monthly and yearly are absent when the filter is about dates. due counts bills overdue or due '
+  'until the end of the window, or of the calendar month without one. estimated is its estimated part, converted_from '
+  'names its other currencies, and due_in_window {count, amount} is a bill''s part.';

@@ -56,8 +56,9 @@ begin
 end
 $$;
 comment on function app.pay_occurrence is
-  'Records a payment for an occurrence and merges a matching one-off expense into it. The payer is the named person, '
-  'else the expense''s payer, else the bill''s, else the author. The caller decides whether the occurrence is closed.';
+  'Records a payment for an occurrence and merges a matching one-off expense into it. The payer is the first known of '
+  'the named person, the expense''s payer, the bill''s and the author. The caller decides whether the occurrence is '
+  'closed.';
 
 create or replace function app.paid_minor(occurrence_id text) returns bigint
 language plpgsql stable set search_path = '' as $$

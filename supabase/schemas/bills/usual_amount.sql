@@ -23,7 +23,7 @@ begin atomic
   ));
 end;
 comment on function app.usual_amount is
-  'The best estimate of a bill''s cost: its amount, else the latest known one in its currency, else null.';
+  'The best estimate of a bill''s cost: its amount, otherwise the latest known one in its currency, otherwise null.';
 
 create or replace function app.is_paid_by_autopay(bill app.expenses, due_on date, today date) returns boolean
 language sql immutable

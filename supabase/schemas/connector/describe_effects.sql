@@ -35,7 +35,7 @@ end
 $$;
 comment on function app.describe_value is
   'Returns a column of a captured row in the user''s terms: {amount, currency}, {category}, {person}, {shared}, '
-  '{percent}, {days}, else the value itself; null without a value.';
+  '{percent}, {days}, otherwise the value itself; null without a value.';
 
 create or replace function app.describe_effects(touched app.kept_row[], at_most int) returns jsonb
 language plpgsql stable set search_path = '' as $$

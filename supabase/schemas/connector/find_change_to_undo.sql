@@ -93,4 +93,4 @@ begin
 end
 $$;
 comment on function app.find_change_to_undo is
-  'The change to undo: the named one, else the latest of this connection.';
+  'The change to undo: the named one, otherwise the latest of this connection.';

@@ -45,8 +45,8 @@ begin
 end
 $$;
 comment on function app.nearest_weekday is
-  'Returns the date of a weekday name: the last one for payments, else the next. If today is that weekday, ends the '
-  'tool with a question.';
+  'Returns the date of a weekday name: the last one for payments, otherwise the next. If today is that weekday, ends '
+  'the tool with a question.';
 
 create or replace function app.parse_date(context app.context, value text, field text, is_past boolean default false)
   returns date

@@ -53,8 +53,8 @@ begin
 end
 $$;
 comment on function app.find_document_target is
-  'Returns the record that the arguments name: an expense, a payment, or a bill''s date (due_on, else the one nearest '
-  'to the document''s date).';
+  'Returns the record that the arguments name: an expense, a payment, or a bill''s date (due_on, otherwise the '
+  'one nearest to the document''s date).';
 
 create or replace function app.file_document(context app.context, document app.documents, target app.document_match)
   returns app.documents

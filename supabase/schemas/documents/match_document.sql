@@ -127,8 +127,8 @@ begin
 end
 $$;
 comment on function app.find_payments_for is
-  'Returns payments, and splits as a whole, with a document''s amount, from five days before the document until 45 days '
-  'after its due date.';
+  'Returns payments, and splits as a whole, with a document''s amount, from five days before the document until 45 '
+  'days after its due date.';
 
 create or replace function app.match_document(context app.context, document app.documents)
   returns app.document_match[]

@@ -12,7 +12,7 @@ declare
   books_begin constant date := app.books_begin(earlier);
   period_name constant text :=
     case when not args ?| array['from', 'to'] then coalesce(args ->> 'period', 'this_month') end;
-  -- The step of the time axis: days for about six weeks, weeks for half a year, else months.
+  -- The step of the time axis: days for about six weeks, weeks for half a year, otherwise months.
   unit constant text := case when chart <> 'by_category' then
     case when days <= 45 then 'day' when days <= 186 then 'week' else 'month' end
   end;

@@ -1,5 +1,5 @@
 -- summarize_spending: totals of a period in one currency, grouped, ranked and compared. Payments count by their base
--- value, or are converted at the rate of their own day and rounded once. Amounts that cannot be converted are listed,
+-- value, or are converted at their own day's rate and rounded once. Amounts that cannot be converted are listed,
 -- never added 1:1. Refunds subtract.
 
 -- A parsed body can be inlined: with a constant dimension, only one branch remains.

@@ -163,4 +163,4 @@ begin
 end
 $$;
 comment on function app.books_begin is
-  'Returns the day of the first payment when it is too late for a comparison with an earlier period, else null.';
+  'Returns the day of the first payment when it is too late for a comparison with an earlier period, otherwise null.';

@@ -19,5 +19,5 @@ begin
 end
 $$;
 comment on function app.currency_of_sign is
-  'Returns the currency of an ambiguous sign: the home currency if it uses the sign, else the best-known one. Returns '
-  'other text unchanged.';
+  'Returns the currency of an ambiguous sign: the home currency if it uses the sign, otherwise the best-known one. '
+  'Returns other text unchanged.';

@@ -5,8 +5,8 @@ begin
 end
 $$;
 comment on function app.account_key is
-  'Returns the SHA-256 (hex) of the organization and a name: the number of an account, else its name in the export or '
-  'the name that a person gave it.';
+  'Returns the SHA-256 (hex) of the organization and a name: the number of an account, otherwise its name in the '
+  'export or the name that a person gave it.';
 
 create or replace function app.make_account(context app.context, name text, key text, facts jsonb) returns text
 language plpgsql volatile set search_path = '' as $$
@@ -76,5 +76,5 @@ begin
 end
 $$;
 comment on function app.find_account is
-  'Returns the account given by id or name, else the one named in the file, which is created if new. Returns null '
+  'Returns the account given by id or name, otherwise the one named in the file, which is created if new. Returns null '
   'without either, because a list of expenses has no account. Ends the tool with not_found for an unknown id.';

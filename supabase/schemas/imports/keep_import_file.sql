@@ -38,7 +38,7 @@ begin
 end
 $$;
 comment on function app.home_currency is
-  'Returns the currency of rows without one: the given currency, else the account''s or the organization''s.';
+  'Returns the currency of rows without one: the given currency, otherwise the account''s or the organization''s.';
 
 create or replace function app.keep_import_file(context app.context, arguments jsonb) returns app.import_batches
 language plpgsql volatile set search_path = '' as $$

@@ -118,7 +118,7 @@ begin
   select min((r.draft ->> 'paid_on')::date), max((r.draft ->> 'paid_on')::date) into first_day, last_day
   from app.import_rows as r
   where r.import_id = batch.id and r.draft is not null;
-  -- Rows that can be read now get lines of their own.
+  -- Rows that can be read now get their own lines.
   delete from app.statement_lines as l
   where l.account_id = batch.account_id and l.organization_id = batch.organization_id and l.kind = 'unreadable'
     and exists (

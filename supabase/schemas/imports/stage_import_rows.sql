@@ -41,7 +41,7 @@ begin
 end
 $$;
 comment on function app.choose_by_known_payee is
-  'Returns the category of the known payee whose name begins a statement''s text, else the previous choice.';
+  'Returns the category of the known payee whose name begins a statement''s text, otherwise the previous choice.';
 
 create or replace function app.choose_import_categories(context app.context, batch app.import_batches, first int,
   last int) returns jsonb

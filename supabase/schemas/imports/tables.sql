@@ -16,7 +16,7 @@ create table app.accounts (
 );
 comment on table app.accounts is 'Accounts and cards with imported statements.';
 comment on column app.accounts.key is
-  'Identifies the account in files: a hash of its number, else of its name, never the number itself.';
+  'Identifies the account in files: a hash of its number, otherwise of its name, never the number itself.';
 comment on column app.accounts.answers is
   'A person''s answers about its files, by the hash of their header line: {<hash>: {header, answers, at}}, with '
   'answers such as {amount: "Txn Amt", negative_is_expense: false}.';
@@ -70,7 +70,7 @@ create table app.import_rows (
   error jsonb,
   is_skipped boolean not null default false,
   match jsonb,
-  -- organization_id comes second, as row-level security filters by it. The foreign key then needs no index of its own.
+  -- organization_id comes second, as row-level security filters by it. The foreign key then needs no separate index.
   primary key (import_id, organization_id, line),
   foreign key (import_id, organization_id) references app.import_batches (id, organization_id) on delete cascade
 );

@@ -74,8 +74,8 @@ begin
 end
 $$;
 comment on function app.find_statement_date is
-  'Returns the date of a bill in a month for a statement: the date of the earlier statement, else the first open one; '
-  'null when the bill is not due in that month or needs no fetched amounts.';
+  'Returns the date of a bill in a month for a statement: the date of the earlier statement, otherwise the first open '
+  'one; null when the bill is not due in that month or needs no fetched amounts.';
 
 create or replace function app.write_statement_date(context app.context, bill app.expenses, due_month date) returns void
 language plpgsql volatile set search_path = '' as $$

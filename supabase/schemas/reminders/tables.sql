@@ -1,6 +1,6 @@
 -- Reminders: the bills with a due reminder, their digests, and the log that prevents duplicates.
 
--- Finds bills with an unusually long lead time of their own.
+-- Finds bills that set an unusually long lead time.
 create index expenses_long_lead_idx on app.expenses (id)
   where kind = 'bill' and status = 'active' and deleted_at is null and reminder_enabled and remind_days_before > 7;
 create index profiles_long_lead_idx on identity.profiles (user_id) where default_lead_days > 7;

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The chart in a page of its own, framed by a minimal host like an assistant's. */
+/** The chart in its own page, framed by a minimal host like an assistant's. */
 import { build, stop } from "esbuild";
 import type { Frame, Page } from "playwright-core";
 import { CHART_PAGE } from "../../../functions/mcp/chart/page.ts";

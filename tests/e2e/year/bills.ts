@@ -12,7 +12,7 @@ export interface Plan {
   /** The first and the last possible date. */
   from?: string;
   until?: string;
-  /** Null if each date has an amount of its own. */
+  /** Null if each date has its own amount. */
   minor: number | null;
   isEstimated?: boolean;
   autopay?: boolean;

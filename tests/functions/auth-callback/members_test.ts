@@ -112,7 +112,7 @@ accountTest(
     assertEquals(await roleOf(database, id), "member");
     const owned = await database.query("select from identity.organizations where owner_id = $1", [id]);
     assertEquals(owned.length, 0);
-    // A later organization of their own still gets the unused trial.
+    // Their own organization later still gets the unused trial.
     const created = await browser.submit(
       await textOf(await browser.get("/organizations/new?next=%2Fx")),
       'name="name"',

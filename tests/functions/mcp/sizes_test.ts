@@ -91,7 +91,7 @@ const SAMPLES: Record<string, string> = {
   [PATTERNS.amount]: "999999999999.9999",
   [PATTERNS.currency]: "EUR",
 };
-/** For text without a limit of its own: column names and ids. */
+/** For text without a specific limit: column names and ids. */
 const USUAL = 100;
 
 /** The longest value that a schema allows, in three-byte characters. */

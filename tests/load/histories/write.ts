@@ -32,7 +32,7 @@ export async function callAs(
   });
 }
 
-/** Sends a sequence of calls from each person, all people at once. @returns the successful writes, in no order */
+/** Sends a sequence of calls from each person, all people at once. @returns the successful writes, in any order */
 export async function writeAtOnce(
   database: TestDatabase,
   people: readonly Person[],

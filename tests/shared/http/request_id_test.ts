@@ -15,7 +15,7 @@ const idFor = (given?: string, proof: string | undefined = SECRET) =>
     { frontDoorSecrets: ["another-one-of-at-least-thirty-two-bytes", SECRET] },
   );
 
-Deno.test("requestIdOf() accepts only ids as our front door and Caddy make them", () => {
+Deno.test("requestIdOf() accepts only ids in the formats of our front door and Caddy", () => {
   for (const id of ["0b1e58f0-7f4e-4c7b-9a39-1a2b3c4d5e6f", "0b1e58f07f4e4c7b9a391a2b3c4d5e6f"]) {
     assertEquals(idFor(id), id);
   }

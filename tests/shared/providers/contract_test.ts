@@ -48,7 +48,7 @@ Deno.test("a provider has one adapter, one fixture and one test, each named by i
   }
 });
 
-Deno.test("a fixture's credential is valid on its provider's page, whatever its ending", () => {
+Deno.test("a fixture's credential is valid on its provider's page, whatever its suffix", () => {
   for (const [key, provider] of PROVIDERS) {
     for (const end of ["", ...Object.keys(SCENARIOS).map((name) => `-${name}`)]) {
       const credential = PROVIDER_FIXTURES.get(key)!.credential(end);

@@ -45,7 +45,7 @@ Deno.test("http_json has no amount until there is a final one", async () => {
   assertEquals(said(await answering({ final: false })), "not_ready");
 });
 
-Deno.test("http_json refuses everything else", async () => {
+Deno.test("http_json refuses malformed statements and other responses", async () => {
   for (
     const answer of [
       {},

@@ -42,7 +42,7 @@ function draw(): void {
   root.removeAttribute("aria-busy");
 }
 
-/** Uses the host's colors and fonts if provided, else the page's own. */
+/** Uses the host's colors and fonts if provided, otherwise the page's own. */
 function applyTheme({ theme, styles }: HostContext): void {
   const { style, dataset } = document.documentElement;
   if (theme) dataset.theme = theme;

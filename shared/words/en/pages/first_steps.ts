@@ -6,7 +6,7 @@ export const connecting = {
   claude: "Add to Claude",
   cursor: "Add to Cursor",
   vsCode: "Add to VS Code",
-  /** For clients without a link of their own. */
+  /** For clients that have no link. */
   clients: [
     {
       name: "Steps for Claude",
