@@ -40,7 +40,7 @@ interface Options {
   isReadLater?: (c: AppContext) => boolean;
 }
 
-/** For one function, after the middleware that sets its response headers. */
+/** Middleware for one function. Add it after the middleware that sets the response headers. */
 export function admission(
   config: Pick<Config, "frontDoorSecrets">,
   { limits: given, timer = systemTimer, isReadLater }: Options = {},

@@ -22,7 +22,7 @@ async function listBills(session: Session, email: string, organization: string, 
 
 const database = await sharedDatabase();
 
-Deno.test("the seed reads the clock", () => assert(seed.includes(NOW)));
+Deno.test("the seed uses the current date", () => assert(seed.includes(NOW)));
 
 for (const day of ["2026-11-20", "2027-01-31", "2027-03-01", "2028-02-29", "2026-12-30"]) {
   Deno.test(`the seed loads on ${day}`, () =>

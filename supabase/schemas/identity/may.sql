@@ -42,8 +42,8 @@ begin
 end
 $$;
 comment on function identity.find_standing is
-  'Returns the standing of the person of the request''s claims, read from the tables; all null without an active '
-  'membership. Through a read-only app, it has only the reading rights.';
+  'Returns the standing of the request''s person, read from the tables; all null without an active membership. '
+  'Through a read-only app, it has only the reading rights.';
 
 create or replace function identity.note_standing() returns void
 language plpgsql volatile set search_path = '' as $$

@@ -22,7 +22,7 @@ export function publishedOn(day: string): string {
   return weekday === 0 ? plus(day, -2) : weekday === 6 ? plus(day, -1) : day;
 }
 
-/** In ten-thousandths; it moves by up to two percent through the year, and every day. */
+/** In ten-thousandths. Swings by two percent in either direction, with a small offset every day. */
 function published(currency: string, day: string): number {
   const number = Date.parse(day) / 86_400_000;
   const first = FIRST[currency]!;

@@ -64,7 +64,7 @@ const text = fc.oneof(
 /** Mostly valid, so that the deeper checks are reached, and sometimes anything. */
 const around = (...right: string[]) =>
   fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...right) }, { weight: 1, arbitrary: text });
-/** Most parameters once, sometimes one of them twice. */
+/** Contains most parameters once, and sometimes one of them twice. */
 const some = (parameters: Record<string, fc.Arbitrary<string>>) =>
   fc.record(parameters, { requiredKeys: ["client_id"] }).map((record) => Object.entries(record) as [string, string][])
     .chain((entries) =>
