@@ -117,7 +117,7 @@ testBooks("forecast", { day: TODAY }, {
       ["Visa", "-250.00", "EUR"],
     ]);
     assertMatch(left_out.join(" "), /Balances in AMD are not in the total: no exchange rate is known/);
-    assertMatch(left_out.join(" "), /In the total only, because no statement tells the account: Hosting\./);
+    assertMatch(left_out.join(" "), /In the total only, because no statement shows the account: Hosting\./);
   },
   "usual spending goes on at the mean of past weeks, and its range grows with their variation": async (books) => {
     let balance = 1560;
@@ -135,7 +135,7 @@ testBooks("forecast", { day: TODAY }, {
     assertEquals(assumptions.map(({ amount, give_or_take, weeks }: Json) => [amount, give_or_take, weeks]), [
       ["-142.86", "36.26", 7],
     ]);
-    // Charges from before a bill was added are its dates from now on.
+    // Charges from before a bill was added count as its dates from now on.
     await books.ok("add_bill", { name: "Market", amount: "70", frequency: "weekly", first_due: "2026-11-23" });
     assertEquals((await books.ok("forecast", { until: "2026-11-30" })).total.end.likely, "860.00");
   },
@@ -169,7 +169,7 @@ testBooks("forecast", { day: TODAY }, {
     const until = { until: "2026-12-31" };
     const { total, days } = await books.ok("forecast", until);
     assertEquals([total.lowest.on, total.lowest.likely, total.end.likely], [TODAY, "2600.00", "5100.00"]);
-    // Income may come three days late: low has it only then, and high as early.
+    // Income may arrive three days early or late: low counts it late, and high early.
     const december = days.filter(({ on }: Json) => on.startsWith("2026-12-1"));
     assertEquals(december.map(point), [
       ["2026-12-13", "2600.00", "2600.00", "5100.00"],

@@ -24,7 +24,7 @@ const course = ({ lowest, end }: { lowest: Point; end: Point }, currency: string
   }.`;
 
 export const forecast = {
-  /** The end and the lowest day of a forecast, also after the spending that was asked about. */
+  /** The end and the lowest day of a forecast, and the same after the requested spending. */
   expected: ({ currency, after_spending: spent, ...expected }: Expected): string =>
     `Likely ${course(expected, currency)}${
       spent
@@ -50,7 +50,9 @@ export const forecast = {
   },
   leftOut: {
     no_balance: ({ names: all }: { names: string[] }): string =>
-      `${names(all)}: no balance is known. A statement or the person can tell it (log_expenses, kind balance).`,
+      `${
+        names(all)
+      }: no balance is known. Import a statement, or ask the person and log it (log_expenses, kind balance).`,
     old_balance: ({ name, amount, currency, on }: Money & { name: string; on: string }): string =>
       `${name}: its last balance, ${money({ amount, currency })} on ${on}, is older than 45 days.`,
     no_rate: ({ currencies }: { currencies: string[] }): string =>
@@ -58,17 +60,19 @@ export const forecast = {
     bill_without_amount: ({ names: all }: { names: string[] }): string =>
       `Bills without a known amount: ${names(all, { most: 10 })}.`,
     in_total_only: ({ names: all }: { names: string[] }): string =>
-      `In the total only, because no statement tells the account: ${names(all, { most: 10 })}.`,
+      `In the total only, because no statement shows the account: ${names(all, { most: 10 })}.`,
     payments_without_line: (sum: Money): string =>
-      `About ${money(sum)} a month is in no statement and not counted: it was paid in cash or from other accounts.`,
+      `About ${
+        money(sum)
+      } a month appears in no statement and is not counted: it was paid in cash or from other accounts.`,
     budgets_instead: (sum: Money): string =>
-      `Past spending is too short to tell what is usual, so budgets stand for it: ${money(sum)} in 30 days.`,
+      `There is too little past spending for an estimate, so budgets are used instead: ${money(sum)} in 30 days.`,
     spending_unknown: (): string =>
-      "Spending besides bills: there are neither four weeks of payments nor budgets to estimate it.",
+      "Spending other than bills: there are neither four weeks of payments nor budgets for an estimate.",
     spending_in_total_only: (): string =>
-      "Usual spending is in the total only, because no statement tells the account.",
+      "Usual spending is in the total only, because no statement shows the account.",
     no_income: (): string =>
-      "Income: none is expected, because none was stated and no payer paid three times in a rhythm.",
+      "Income: none is expected, because nobody stated any and no payer has paid regularly at least three times.",
   },
 };
 
@@ -90,6 +94,6 @@ export const refusals = {
 
 export const warnings = {
   "forecast_partial": (): string =>
-    "This person does not see all payments, so the forecast is not complete: it has only the balances, bills and " +
+    "This person does not see all payments, so the forecast is incomplete: it contains only the balances, bills and " +
     "spending that they see.",
 };

@@ -1,4 +1,4 @@
--- Tool forecast: what accounts will have, from their last balances on.
+-- Tool forecast: the expected balances of accounts, starting from their last known ones.
 
 create or replace function app.forecast_point(day app.forecast_day, less float8 default 0) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -12,7 +12,7 @@ begin
   ) end;
 end
 $$;
-comment on function app.forecast_point is 'A day of a forecast, less an amount: {on, low, likely, high}.';
+comment on function app.forecast_point is 'Returns a day of a forecast minus an amount: {on, low, likely, high}.';
 
 create or replace function app.describe_forecast(days app.forecast_day[], spend_minor bigint default null,
   spend_on date default null) returns jsonb
@@ -34,7 +34,7 @@ begin
 end
 $$;
 comment on function app.describe_forecast is
-  'The lowest and the last day of a forecast: {currency, lowest, end, after_spending?}.';
+  'Returns the lowest and the last day of a forecast: {currency, lowest, end, after_spending?}.';
 
 create or replace function app.list_forecast_days(days app.forecast_day[], events app.forecast_event[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -123,8 +123,8 @@ begin
 end
 $$;
 comment on function app.list_assumptions is
-  'The assumptions that carry most of the spread: [{what: usual_spending | bill | income, name?, currency, since?, '
-  'weeks?, amount, give_or_take}].';
+  'Returns the assumptions that cause most of the spread: [{what: usual_spending | bill | income, name?, currency, '
+  'since?, weeks?, amount, give_or_take}].';
 
 create or replace function app.forecast(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$

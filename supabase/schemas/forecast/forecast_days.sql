@@ -7,8 +7,8 @@ create type app.forecast_day as (
   high float8
 );
 comment on type app.forecast_day is
-  'The expected balance at the end of a day, of an account in a currency, or without account_id of all in the base '
-  'currency: nine of ten real balances lie between low and high.';
+  'The expected balance of an account at the end of a day or, without account_id, of all accounts in the base '
+  'currency. Nine of ten real balances lie between low and high.';
 
 create or replace function app.flow_variance(week_variance float8, weeks int, days int) returns float8
 language sql immutable
@@ -17,7 +17,7 @@ language sql immutable
     (1.645 * (1 + 2.0 / weeks)) ^ 2 * week_variance * (days / 7.0 + (days / 7.0) ^ 2 / weeks)
     else 0 end;
 comment on function app.flow_variance is
-  'The square of how far the usual flow may be off after some days, in nine of ten cases.';
+  'Returns the square of the error that the usual flow stays within after some days, in nine of ten cases.';
 
 create or replace function app.forecast_days(context app.context, positions app.forecast_position[],
   events app.forecast_event[], until date) returns setof app.forecast_day
@@ -92,5 +92,5 @@ begin
 end
 $$;
 comment on function app.forecast_days is
-  'The expected balances of each day from today to another day: last balances, usual flow and events. Transfers '
-  'between the positions change no total.';
+  'Returns the expected balances of each day from today to another day, from the last balances, the usual flow and '
+  'events. Transfers between the positions don''t change the total.';

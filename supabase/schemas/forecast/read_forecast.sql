@@ -3,7 +3,7 @@ create type app.forecast_basis as (
   events app.forecast_event[],
   left_out jsonb
 );
-comment on type app.forecast_basis is 'What a forecast knows, and what it leaves out: [{code, ...}].';
+comment on type app.forecast_basis is 'The inputs of a forecast. left_out lists the omitted facts: [{code, ...}].';
 
 create or replace function app.find_spoken_flow(context app.context, covered_on date, out weeks int,
   out day_minor float8, out week_variance float8, out since_minor bigint)
@@ -37,14 +37,14 @@ begin
 end
 $$;
 comment on function app.find_spoken_flow is
-  'What payments without a statement line and a bill cost in the base currency: a day on average, how much it varies '
-  'from week to week, and since a day.';
+  'Returns facts about payments without a statement line or a bill, in the base currency: the weeks of history, the '
+  'average per day, the variance between weeks, and the sum since a day.';
 
 create or replace function app.add_spoken_flow(context app.context, basis app.forecast_basis)
   returns app.forecast_basis
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Less says nothing about a month.
+  -- A shorter history is not representative of a month.
   min_weeks constant int := 4;
   has_lines constant boolean := exists (select from unnest(basis.positions) as p where p.weeks > 0);
   covered_on constant date := (select max(p.covered_on) from unnest(basis.positions) as p);
@@ -122,8 +122,8 @@ begin
 end
 $$;
 comment on function app.add_spoken_flow is
-  'Adds the usual spending of people without statements: of payments that they recorded, else of their budgets. It '
-  'belongs to the only account, else to the total. With statements, their lines have it already.';
+  'Adds the usual spending of people without statements, from the payments that they recorded, otherwise from their '
+  'budgets. It counts for the only account, otherwise for the total. Statement lines already contain it.';
 
 create or replace function app.read_forecast(context app.context, until date) returns app.forecast_basis
 language plpgsql stable set search_path = '' as $$
@@ -151,7 +151,7 @@ begin
         and not exists (select from unnest(known) as p where p.account_id = a.id)
       having count(*) > 0
       union all
-      -- An empty account that nothing moves is closed.
+      -- An empty account without movements counts as closed.
       select 2, jsonb_build_object(
         'code', 'old_balance', 'name', p.account, 'amount', app.format_amount(p.minor, p.currency),
         'currency', p.currency, 'on', p.covered_on
@@ -178,4 +178,4 @@ begin
 end
 $$;
 comment on function app.read_forecast is
-  'What a forecast until a day is computed from. Balances older than 45 days are left out.';
+  'Returns the inputs of a forecast until a day. Leaves out balances older than 45 days.';

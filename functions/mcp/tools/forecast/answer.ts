@@ -1,4 +1,4 @@
-/** `forecast`: says each expectation, assumption and omission in a sentence. */
+/** `forecast`: describes each expectation, assumption and omission in a sentence. */
 import * as z from "zod/mini";
 import { presenter } from "../../../../shared/connector/tool.ts";
 import type { Words } from "../../../../shared/words/words.ts";
