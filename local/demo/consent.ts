@@ -15,13 +15,14 @@ export interface Person {
  */
 export async function decide(
   stack: Pick<RunningStack, "site_url" | "mail_url">,
-  { authorizationUrl, person, press = "approve" }: {
+  { authorizationUrl, person, press = "approve", browser = new FormBrowser(stack.site_url) }: {
     authorizationUrl: string | URL;
     person: Person;
     press?: "approve" | "deny";
+    /** Is signed in afterwards. */
+    browser?: FormBrowser;
   },
 ): Promise<URL> {
-  const browser = new FormBrowser(stack.site_url);
   let page = await browser.open(authorizationUrl);
   if (page.url.pathname === "/login") page = await signInFrom(stack, { browser, page, email: person.email });
   const consent = findForm(page, ({ buttons }) => buttons.some(({ name }) => name === "action"));
