@@ -70,6 +70,9 @@ export const organizationPath = (
   page: "members" | "approvals" | "export" | "plan" | "delete" | "mail",
 ): string => `/organizations/${organizationId}/${page}`;
 
+/** The accounts of the DATEV export. */
+export const datevPath = (organizationId: string): string => `${organizationPath(organizationId, "export")}/datev`;
+
 /** The changes in an organization, with their authors and apps. */
 export const activityPath = (organizationId: string): string => `/account/activity?organization=${organizationId}`;
 /** An organization's books at a glance; the reader's first organization if undefined. */

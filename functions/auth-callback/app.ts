@@ -80,6 +80,7 @@ export function createAuthCallbackApp(deps: Deps, providers?: Registry, language
   const deleteOrganization = page(() => import("./deletion/delete_organization.tsx"));
   const feed = page(() => import("./calendar/feed.ts"));
   const exporting = page(() => import("./export/export.ts"));
+  const datev = page(() => import("./export/datev.ts"));
   const unsubscribe = page(() => import("./unsubscribe/unsubscribe.ts"));
 
   app.get("/", showFrontPage(open));
@@ -132,6 +133,7 @@ export function createAuthCallbackApp(deps: Deps, providers?: Registry, language
   ).post(deleteOrganization("postDeleteOrganization"));
   app.get("/calendar/:file", etag(), feed("getCalendar"));
   app.get("/organizations/:id/export", exporting("showExport")).post(exporting("postExport"));
+  app.get("/organizations/:id/export/datev", datev("showDatev")).post(datev("postDatev"));
   app.get("/email/unsubscribe", unsubscribe("showUnsubscribe")).post(unsubscribe("postUnsubscribe"));
   return app;
 }

@@ -5,6 +5,7 @@ import { OrganizationState } from "../organization_state.ts";
 import { BookPage } from "../export/books_archive.ts";
 import type { FILES, Part } from "../export/books.ts";
 import type { Period } from "../export/period.ts";
+import { DatevSettings } from "../export/datev_settings.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
@@ -21,6 +22,10 @@ export const OpenedExport = either(
       today: z.string(),
       /** The last day of the closed months; null while all are open. */
       closed_through: z.optional(z.nullable(z.string())),
+      /** These three are missing from the previous version's database. */
+      base_currency: z.optional(z.string()),
+      datev: z.optional(z.nullable(DatevSettings)),
+      may_change: z.optional(z.boolean()),
       state: OrganizationState,
     }),
   }),

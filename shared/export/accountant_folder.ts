@@ -1,13 +1,14 @@
 /**
- * The accountant's folder of a period as the members of a ZIP archive: its payments as CSV and for Beancount, the
- * documents of those payments, and their index.
+ * The accountant's folder of a period as the members of a ZIP archive: its payments as CSV, for Beancount and hledger,
+ * the documents of those payments, their index, and the bookings for DATEV.
  */
 import { Buffer } from "node:buffer";
 import { writeAccountantRows } from "./accountant_file.ts";
-import { writeBeancount } from "./beancount.ts";
+import { BEANCOUNT, HLEDGER, type Syntax } from "./plain_text_accounting.ts";
 import { FILES } from "./books.ts";
 import type { BookPage } from "./books_archive.ts";
 import { writeCsv } from "./csv.ts";
+import { type DatevExport, datevFiles } from "./datev_files.ts";
 import type { ZipMember } from "./zip_stream.ts";
 
 export interface Folder {
@@ -16,6 +17,8 @@ export interface Folder {
   /** @throws if the person may no longer read the books. */
   readPage(part: "payments" | typeof FILES, after: unknown): Promise<BookPage>;
   uncategorized: string;
+  /** Set once somebody chose the accounts. */
+  datev?: DatevExport | undefined;
 }
 
 type Payment = Record<string, unknown>;
@@ -35,14 +38,16 @@ export async function* accountantFolder(folder: Folder): AsyncGenerator<ZipMembe
     }
   };
   yield { name: "payments.csv", parts: csv() };
-  const accounts = new Map<string, string>();
-  const ledger = async function* () {
+  const ledger = async function* ({ begin, entry, open }: Syntax) {
+    const accounts = new Map<string, string>();
+    yield begin;
     for await (const { rows } of pagesOf(folder)) {
-      for (const row of rows) yield writeBeancount(row, { uncategorized, accounts });
+      yield rows.map((row) => entry(row, { uncategorized, accounts })).join("");
     }
-    for (const [account, day] of accounts) yield `${day} open ${account}\n`;
+    for (const [account, day] of accounts) yield open(account, day);
   };
-  yield { name: "ledger.beancount", parts: ledger() };
+  yield { name: "ledger.beancount", parts: ledger(BEANCOUNT) };
+  yield { name: "hledger.journal", parts: ledger(HLEDGER) };
   const index: Filed[] = [];
   // Payments of a bill on the same day have the same documents.
   const files = new Map<string, string | undefined>();
@@ -62,6 +67,15 @@ export async function* accountantFolder(folder: Folder): AsyncGenerator<ZipMembe
     }
   }
   yield { name: "documents.csv", parts: [writeCsv(INDEX, index)] };
+  if (!folder.datev) return;
+  const payments = async function* () {
+    for await (const { rows } of pagesOf(folder)) yield* rows;
+  };
+  yield* datevFiles(payments(), {
+    ...folder.datev,
+    uncategorized,
+    fileOf: ({ document_ids: ids }) => (Array.isArray(ids) ? ids : []).map((id) => files.get(id)).find(Boolean),
+  });
 }
 
 async function* pagesOf({ first, readPage }: Folder): AsyncGenerator<BookPage> {

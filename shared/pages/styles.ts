@@ -142,6 +142,7 @@ summary::-webkit-details-marker { display: none; }
 .filter .stack { display: grid; grid-template-columns: repeat(auto-fill, minmax(14rem, 1fr)); gap: 1.25rem .75rem; align-items: end; justify-items: start; }
 .filter .stack > * { margin: 0; }
 .filter .field { width: 100%; }
+.numbers { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: 1rem .75rem; align-items: end; overflow-wrap: anywhere; }
 details form { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: .75rem; }
 details form input { flex: 1 1 12rem; }
 .said { padding: 0; list-style: none; }
@@ -193,7 +194,7 @@ details > ul { margin: .5rem 0 0; padding-inline-start: 1.25rem; }
 .price { font-weight: 600; }
 .back { margin-top: 2.75rem; }
 ul + .facts { margin-top: 1.5rem; }
-.facts { display: grid; grid-template-columns: minmax(5rem, max-content) 1fr; gap: .5rem 1.5rem; margin-bottom: 0; }
+.facts { display: grid; grid-template-columns: fit-content(60%) 1fr; gap: .5rem 1.5rem; margin-bottom: 0; }
 .facts dt { color: var(--muted); }
 .facts dd { margin: 0; min-width: 0; }
 .bars { margin: 0; padding: 0; list-style: none; }

@@ -23,6 +23,7 @@ export const CAPTURED_COLUMNS = [
   "closed_through",
   "created_by",
   "currency",
+  "datev",
   "declined",
   "default_lead_days",
   "deleted_at",

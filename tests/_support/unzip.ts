@@ -28,7 +28,7 @@ export function unzip(bytes: Uint8Array): Map<string, string> {
     const text = inflateRawSync(bytes.subarray(start, start + packed));
     if (text.length !== size || crc32(text) !== sum) throw new Error(`${name} is broken`);
     if (files.has(name)) throw new Error(`${name} is there twice`);
-    files.set(name, utf8.decode(text));
+    files.set(name, (name.includes("EXTF_") ? new TextDecoder("windows-1252") : utf8).decode(text));
     at += 46 + nameLength + extra + comment;
   }
   if (at !== end) throw new Error("the directory does not end where the archive does");

@@ -50,6 +50,7 @@ const ADDRESSES: Record<string, (one: Tenant, links: { unsubscribe: string[]; ca
   "/account/documents/:id": (one) => [`/account/documents/${one.documentId}`],
   "/account/documents/:id/file": (one) => [`/account/documents/${one.documentId}/file`],
   "/organizations/:id/export": (one) => [`/organizations/${one.organizationId}/export`],
+  "/organizations/:id/export/datev": (one) => [`/organizations/${one.organizationId}/export/datev`],
   "/account/delete": () => ["/account/delete"],
   "/organizations/:id/delete": (one) => [`/organizations/${one.organizationId}/delete`],
   "/account/expenses.csv": () => ["/account/expenses.csv", "/account/expenses.csv?t=unknown"],

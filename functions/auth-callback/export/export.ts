@@ -3,7 +3,7 @@
  * file of a period. A download is a form post of a signed-in person with the right to export, checked for each page of
  * rows. No link can be shared. Exports work on every plan.
  */
-import { accountantFolder } from "../../../shared/export/accountant_folder.ts";
+import { accountantFolder, type Folder } from "../../../shared/export/accountant_folder.ts";
 import { writeAccountantRows } from "../../../shared/export/accountant_file.ts";
 import type { FILES, Part } from "../../../shared/export/books.ts";
 import { type BookPage, booksArchive } from "../../../shared/export/books_archive.ts";
@@ -20,7 +20,7 @@ type Opened = Exporting | { refusal: "refused" | "unknown" };
 
 export const showExport = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
-    const opened = await open(c, deps, { user });
+    const opened = await openExport(c, deps, { user });
     return "refusal" in opened
       ? await renderExportRefusal(c, deps, { user, refusal: opened.refusal })
       : await renderExport(c, deps, opened);
@@ -37,12 +37,12 @@ export const postExport = (deps: PageDeps): Handler =>
       throw new AppError("invalid_request", "unknown export", { says: ({ unknownChange }) => unknownChange });
     }
     await claimAttempt(c, deps, { attempt: "export", subject: user.id });
-    const opened = await open(c, deps, { user, ...(what === "everything" && { wanted: what }) });
+    const opened = await openExport(c, deps, { user, ...(what === "everything" && { wanted: what }) });
     if ("refusal" in opened) return await renderExportRefusal(c, deps, { user, refusal: opened.refusal });
     return what === "everything" ? sendEverything(c, deps, opened) : await sendPayments(c, deps, opened, form);
   });
 
-async function open(
+export async function openExport(
   c: AppContext,
   { exports, clock }: PageDeps,
   { user, wanted }: { user: SignedInUser; wanted?: "everything" | "payments" },
@@ -80,7 +80,7 @@ async function sendPayments(c: AppContext, deps: PageDeps, exporting: Exporting,
   const first = await readPage(deps, exporting, { part: "payments", after: null, period });
   if (first.rows.length === 0) return await renderExport(c, deps, { ...exporting, empty: period });
   // Record the export only now, because an empty period exports nothing.
-  const recorded = await open(c, deps, { user: exporting.user, wanted: "payments" });
+  const recorded = await openExport(c, deps, { user: exporting.user, wanted: "payments" });
   if ("refusal" in recorded) {
     return await renderExportRefusal(c, deps, { user: exporting.user, refusal: recorded.refusal });
   }
@@ -89,6 +89,7 @@ async function sendPayments(c: AppContext, deps: PageDeps, exporting: Exporting,
       first,
       readPage: (part, after) => readPage(deps, exporting, { part, after, ...(part === "payments" && { period }) }),
       uncategorized,
+      datev: datevOf(c, deps, exporting, period),
     });
     const name = `accountant-${period.from}-${period.to}.zip`;
     return send(c, zipStream(members, deps.clock()), { type: "application/zip", name });
@@ -102,6 +103,13 @@ async function sendPayments(c: AppContext, deps: PageDeps, exporting: Exporting,
   };
   const name = `expenses-${period.from}-${period.to}.csv`;
   return send(c, ReadableStream.from(parts()), { type: "text/csv; charset=utf-8", name });
+}
+
+/** Undefined while nobody has set the accounts. */
+function datevOf(c: AppContext, { clock }: PageDeps, { organization }: Exporting, period: Period): Folder["datev"] {
+  const { datev: settings, closed_through: closed = null, base_currency: currency = "" } = organization;
+  const { datevFiles: words } = c.get("reader").words;
+  return settings ? { settings, closed, currency, period, made: clock(), words } : undefined;
 }
 
 /** @throws {AppError} `forbidden` when the person may no longer read it. */

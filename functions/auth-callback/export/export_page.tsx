@@ -1,23 +1,22 @@
 /** @jsxImportSource hono/jsx */
 /** The two exports on one page, or why they are unavailable. Each is a form whose response is the file. */
+import type { OpenedExport } from "../../../shared/db/export_store.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { type Period, PERIODS } from "../../../shared/export/period.ts";
 import { Buttons, DateText, Name, Notice, SelectField, TextField } from "../../../shared/pages/components.tsx";
 import { renderProblem } from "../../../shared/pages/error_page.tsx";
-import type { OrganizationState } from "../../../shared/organization_state.ts";
 import { StateNotice } from "../../../shared/pages/organization_state.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
+import { withoutAccount } from "../../../shared/export/datev_settings.ts";
+import { datevPath } from "../../../shared/urls.ts";
+import { CategoryNames } from "./datev_page.tsx";
+import { isUsed, listCategories } from "./datev_categories.ts";
 import { tabsOf } from "../../../shared/pages/tabs.tsx";
 import type { PageDeps } from "../page_guards.ts";
 
-interface OpenedOrganization {
-  name: string;
-  today: string;
-  closed_through?: string | null | undefined;
-  state: OrganizationState;
-}
+type OpenedOrganization = Extract<OpenedExport, { outcome: "ok" }>["organization"];
 
 export interface Exporting {
   user: SignedInUser;
@@ -27,7 +26,7 @@ export interface Exporting {
 
 export async function renderExport(
   c: AppContext,
-  { config, clock }: PageDeps,
+  deps: PageDeps,
   { user, organizationId, organization, empty, isOpen }: Exporting & {
     /** The requested period, if it has no payments. */
     empty?: Period;
@@ -35,7 +34,12 @@ export async function renderExport(
     isOpen?: boolean;
   },
 ): Promise<Response> {
-  const { words: { exportBooks: words }, format } = c.get("reader");
+  const { config, clock } = deps;
+  const { words: { exportBooks: words, datev: datevWords }, format } = c.get("reader");
+  const { datev } = organization;
+  const missing = datev
+    ? withoutAccount(datev, (await listCategories(c, deps, { user, organizationId })).filter(isUsed))
+    : [];
   const formToken = await createFormToken(config, { userId: user.id, at: clock() });
   const Hidden = ({ what }: { what: "everything" | "payments" }) => (
     <>
@@ -98,6 +102,18 @@ export async function renderExport(
               <button type="submit">{words.downloadPayments}</button>
             </Buttons>
           </form>
+        </section>
+        <section>
+          <h2>{words.datev}</h2>
+          <p>{datev ? words.datevSet(datev.chart, datev.paid_from) : words.datevUnset}</p>
+          {datev && missing.length > 0 && (
+            <p>{datevWords.missing(<CategoryNames categories={missing} />, datev.clearing)}</p>
+          )}
+          <p>
+            <a href={datevPath(organizationId)}>
+              {words[organization.may_change ? datev ? "changeDatev" : "setDatev" : "showDatev"]}
+            </a>
+          </p>
         </section>
         <section>
           <h2>{words.everything}</h2>

@@ -24,6 +24,7 @@ const NAMES: Readonly<Record<Field, string>> = {
   closed_through: "closed months",
   created_by: "who added it",
   currency: "currency",
+  datev: "DATEV accounts",
   date: "date",
   declined: "records that it does not belong to",
   default_lead_days: "default reminder days",

@@ -179,6 +179,8 @@ interface Changed {
   own_only?: boolean;
   /** Whether notes, tags and categories may change in closed months. */
   relabel_closed?: boolean;
+  /** The accounts of the DATEV export changed. */
+  datev?: true;
   /** The last closed day; "" when no month is closed. */
   closed_through?: string;
 }
@@ -232,6 +234,7 @@ const preferences = (changed: Changed): string =>
     changed.own_only !== undefined && (changed.own_only ? "members see only their own" : "members see everything"),
     changed.relabel_closed !== undefined &&
     `notes, tags and categories of closed months ${changed.relabel_closed ? "may change" : "stay as they are"}`,
+    changed.datev && "DATEV accounts",
     changed.mails && MAILS[changed.mails],
     changed.closed_through && `closed through ${changed.closed_through.slice(0, 7)}`,
     changed.closed_through === "" && "no closed months",

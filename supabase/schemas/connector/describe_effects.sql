@@ -1,6 +1,19 @@
 -- The effects of a change on rows, before and after, in people's terms, for pages and proposals. undo_change reports
 -- its effects in the same form, without values.
 
+create or replace function app.describe_datev(datev jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return datev || jsonb_build_object('accounts', (
+    select jsonb_object_agg(coalesce(c.name, 'uncategorized'), a.value)
+    from jsonb_each(datev -> 'accounts') as a
+    left join app.categories as c on c.id = a.key
+    where c.id is not null or a.key = 'none'
+  ));
+end
+$$;
+comment on function app.describe_datev is 'Returns the accounts of a DATEV export by the names of visible categories.';
+
 create or replace function app.describe_value(kept jsonb, key text) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
@@ -26,6 +39,7 @@ begin
       app.schedule_days(jsonb_populate_record(null::app.expenses, kept))
     ))
     when key = 'sharing' then jsonb_build_object('shared', app.describe_sharing(kept -> key))
+    when key = 'datev' then app.describe_datev((kept ->> key)::jsonb)
     when key in ('assignee_id', 'created_by', 'payer_id', 'paid_by', 'from_id', 'to_id')
       then jsonb_build_object('person', app.member_name((kept ->> key)::uuid))
     when key = 'direction' then case kept ->> key when 'refund' then to_jsonb(true) end

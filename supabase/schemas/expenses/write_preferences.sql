@@ -10,7 +10,8 @@ begin
       'id', o.id, 'timezone', p.timezone, 'base_currency', o.base_currency, 'own_only', o.own_only,
       'relabel_closed', o.relabel_closed, 'email_enabled', p.email_enabled,
       'default_lead_days', p.default_lead_days, 'hide_amounts_in_email', p.hide_amounts_in_email, 'closed_through',
-      o.closed_through,
+      -- As text, so that undo_change compares the whole value.
+      o.closed_through, 'datev', o.datev::text,
       'mails', (select jsonb_object_agg(m.user_id, m.mails) from identity.memberships as m where m.organization_id
         = o.id)
     )
@@ -26,7 +27,7 @@ comment on function app.read_preferences is
 
 create or replace function app.shared_preferences() returns text[]
 language sql immutable
-  return array['base_currency', 'closed_through', 'own_only', 'relabel_closed'];
+  return array['base_currency', 'closed_through', 'own_only', 'relabel_closed', 'datev'];
 comment on function app.shared_preferences is
   'Returns the preferences that belong to the organization rather than its owner. Changing them requires the right '
   'settings:write.';
@@ -74,6 +75,9 @@ begin
   set closed_through = (wanted ->> 'closed_through')::date, updated_at = app.instant()
   where o.id = write_preferences.organization_id and wanted ? 'closed_through'
     and o.closed_through is distinct from (wanted ->> 'closed_through')::date;
+  update identity.organizations as o set datev = (wanted ->> 'datev')::jsonb, updated_at = app.instant()
+  where o.id = write_preferences.organization_id and wanted ? 'datev'
+    and o.datev is distinct from (wanted ->> 'datev')::jsonb;
   after := app.read_preferences(organization_id);
   if wanted ? 'mails' and not after -> 'mails' @> (wanted -> 'mails') then
     perform app.fail('forbidden_role.mails');
@@ -110,7 +114,9 @@ declare
     'default_lead_days', reminders -> 'default_days_before', 'hide_amounts_in_email',
     reminders -> 'hide_amounts_in_email',
     'mails',
-    case when reminders ? 'my_mails' then jsonb_build_object(context.actor_id, reminders -> 'my_mails') end
+    case when reminders ? 'my_mails' then jsonb_build_object(context.actor_id, reminders -> 'my_mails') end,
+    -- Only the page sends it, because the contract of the tool does not list it.
+    'datev', (args -> 'datev')::text
   )) || case when args ? 'closed_through' then jsonb_build_object('closed_through', closed_through)
     else '{}' end;
   before constant jsonb := app.read_preferences(context.organization_id);
@@ -137,7 +143,8 @@ begin
   return (
     -- Reopening all months is a change too, so it has a fact that isn't null.
     select coalesce(jsonb_object_agg(w.key, case
-      when w.key = 'mails' then reminders -> 'my_mails' when w.value = 'null' then '""' else w.value end), '{}')
+      when w.key = 'mails' then reminders -> 'my_mails'
+        when w.key = 'datev' then 'true' when w.value = 'null' then '""' else w.value end), '{}')
     from jsonb_each(wanted) as w
     where not before -> w.key @> w.value
   );

@@ -9,6 +9,12 @@ begin
       select to_jsonb(o.id), jsonb_build_object(
         'id', o.id, 'name', o.name, 'base_currency', o.base_currency, 'timezone', p.timezone,
         'closed_through', o.closed_through, 'own_only', o.own_only, 'relabel_closed', o.relabel_closed,
+        -- Without the categories that the person does not see.
+        'datev', o.datev || jsonb_build_object('accounts', (
+          select coalesce(jsonb_object_agg(a.key, a.value), '{}')
+          from jsonb_each(o.datev -> 'accounts') as a
+          where a.key = 'none' or exists (select from app.categories as c where c.id = a.key)
+        )),
         'plan', identity.effective_plan(o, app.instant()), 'trial_ends_at', o.trial_ends_at,
         'created_at', o.created_at
       )

@@ -54,7 +54,8 @@ language plpgsql volatile set search_path = '' as $$
 declare
   organization record;
 begin
-  select o.name, (open_export.at at time zone p.timezone)::date as today, o.closed_through into organization
+  select o.name, o.base_currency, o.datev, o.closed_through,
+    (open_export.at at time zone p.timezone)::date as today into organization
   from identity.memberships as m
   join identity.organizations as o on o.id = m.organization_id
   join identity.profiles as p on p.user_id = o.owner_id
@@ -76,6 +77,8 @@ begin
   return jsonb_build_object(
     'outcome', 'ok', 'organization', jsonb_build_object(
       'name', organization.name, 'today', organization.today, 'closed_through', organization.closed_through,
+      'base_currency', organization.base_currency, 'datev', organization.datev,
+      'may_change', identity.member_may(organization_id, user_id, 'settings:write'),
       'state', identity.describe_state(organization_id, user_id, open_export.at)
     )
   );
@@ -83,7 +86,7 @@ end
 $$;
 comment on function public.open_export is
   'Whether a person may export an organization''s books: {outcome: ok | refused | unknown, organization?: {name, '
-  'today, closed_through, state}}. Adds the request to the audit trail.';
+  'today, closed_through, base_currency, datev, may_change, state}}. Adds the request to the audit trail.';
 
 create or replace function public.read_export(user_id uuid, organization_id text, part text, after jsonb, from_on date,
   to_on date, at timestamptz) returns jsonb

@@ -87,6 +87,9 @@ create table identity.organizations (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   relabel_closed boolean not null default false,
+  datev jsonb
+    constraint organizations_datev_object check (jsonb_typeof(datev) = 'object')
+    constraint organizations_datev_size check (length(datev::text) <= 40000),
   -- The currency that values payments; app.payments refers to both columns.
   unique (id, base_currency),
   constraint organizations_past_due_dated check ((plan_status = 'past_due') = (past_due_since is not null)),
@@ -121,6 +124,8 @@ comment on column identity.organizations.closed_through is
   'Payments up to this day, the last of a month, cannot change (app.refuse_closed_month).';
 comment on column identity.organizations.relabel_closed is
   'Whether notes, tags and categories may change in closed months (app.is_relabeling).';
+comment on column identity.organizations.datev is
+  'The accounts of a DATEV export (shared/export/datev_settings.ts), with categories by id.';
 comment on column identity.organizations.deletes_at is
   'When the purge will delete it with all its data. Until then, its pages can be read, nothing is written or mailed, '
   'and the owner can cancel it.';

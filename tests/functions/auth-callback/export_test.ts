@@ -181,8 +181,13 @@ accountTest("the accountant's folder has closed months, their documents and nobo
   );
   const files = unzip(await bytesOf(closed));
   assertEquals(unzip(await bytesOf(asked)), files);
-  const [payments, ledger, document, index] = [...files.keys()];
-  assertEquals([payments, ledger, index], ["payments.csv", "ledger.beancount", "documents.csv"]);
+  const [payments, ledger, journal, document, index] = [...files.keys()];
+  assertEquals([payments, ledger, journal, index], [
+    "payments.csv",
+    "ledger.beancount",
+    "hledger.journal",
+    "documents.csv",
+  ]);
   assertMatch(document!, /^documents\/2026-10-15-doc_[0-9a-z]+-a_b_invoice\.pdf$/);
   assertEquals([files.get(document!), readCsv(files.get(payments!)!).length], ["pdf", 4]);
   const [, [file, day, , name, amount]] = readCsv(files.get(index!)!) as [string[], string[]];
@@ -195,6 +200,14 @@ accountTest("the accountant's folder has closed months, their documents and nobo
   );
   assertStringIncludes(entries, "  Expenses:Uncategorized  -11.90 EUR\n  Assets:Unassigned  11.90 EUR\n");
   assertStringIncludes(entries, "2026-10-15 open Expenses:Uncategorized\n2026-10-15 open Assets:Unassigned\n");
+  const hledger = files.get(journal!)!.replaceAll(/\(exp_\w+\)/g, "(exp)");
+  assert(hledger.startsWith("decimal-mark .\n\n2026-10-15 * (exp) Refund | Refund\n"));
+  assertStringIncludes(
+    hledger,
+    '2026-10-15 * (exp) Soup "hot" | Soup "hot"\n    ; tax: 1.90 EUR\n' +
+      "    Expenses:Uncategorized  11.90 EUR\n    Assets:Unassigned  -11.90 EUR\n\n",
+  );
+  assertStringIncludes(hledger, "account Expenses:Uncategorized\naccount Assets:Unassigned\n");
   assert(![...files.values()].some((one) => one.includes("Secret of Eva")));
 });
 

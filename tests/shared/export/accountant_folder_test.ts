@@ -38,7 +38,7 @@ Deno.test("a document of several payments is one file, and the index names it fo
     files.push([name, text]);
   }
   const [one, two] = ["documents/2026-10-01-doc_1-a_b.pdf", "documents/2026-10-01-doc_2-a_b.pdf"];
-  assertEquals(files.slice(2, -1), [[one, "doc_1"], [two, "doc_2"]]);
+  assertEquals(files.slice(3, -1), [[one, "doc_1"], [two, "doc_2"]]);
   const [, ...index] = readCsv(files.at(-1)![1]);
   assertEquals(index.map((row) => [row[0], row[6]]), [
     [one, "pay_1"],

@@ -8,7 +8,7 @@ export const exportBooks = {
   lead: "Your data is yours: take it with you, keep a copy, or pass it to your accountant.",
   payments: "For your accountant",
   paymentsAbout:
-    "Every payment of a period as a CSV file: date, payee, category, net, tax and gross, and what it’s worth in your main currency. Refunds are negative. Net and tax are empty where no tax was noted. The folder adds the same for Beancount, and the documents with an index.",
+    "Every payment of a period as a CSV file: date, payee, category, net, tax and gross, and what it’s worth in your main currency. Refunds are negative. Net and tax are empty where no tax was noted. The folder adds the same for Beancount and hledger, a DATEV batch for each month once its accounts are set, and the documents with an index.",
   openMonths: "The folder may have months that are not closed",
   downloadFolder: "Download folder",
   notClosed: (closed: Child) => (
@@ -30,6 +30,13 @@ export const exportBooks = {
   to: "Last day",
   daysReason: "For any other period, fill in both days. They replace the period above.",
   downloadPayments: "Download CSV",
+  datev: "DATEV accounts",
+  datevUnset: "Nobody has set the accounts yet, so the folder has no DATEV batch.",
+  datevSet: (chart: string, paidFrom: string) =>
+    `The folder has a DATEV batch for each month: SKR${chart}, booked against account ${paidFrom}.`,
+  setDatev: "Set the DATEV accounts",
+  changeDatev: "Change the DATEV accounts",
+  showDatev: "Show the DATEV accounts",
   noPayments: (first: Child, last: Child) => (
     <>There are no payments from {first} to {last}, so there is nothing to download. Choose another period.</>
   ),

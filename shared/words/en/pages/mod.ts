@@ -19,6 +19,7 @@ export { calendarCreated, calendarFeed, calendars } from "./calendar.tsx";
 export { consent, consentRefusals } from "./consent.tsx";
 export { currencies } from "./currencies.ts";
 export { exportBooks, exportFiles, exportRefusals } from "./export.tsx";
+export { datev, datevFiles } from "./datev.tsx";
 export { changeAddress, confirmAddress } from "./address.tsx";
 export { deleteAccount, deleteOrganization } from "./deletion.tsx";
 export { frame } from "./frame.ts";
