@@ -7,7 +7,7 @@ export function Shown({ words: { pages: { frontPage: { shown } }, mails: { diges
   const { chart, digest: mail } = shown;
   const most = Math.max(...chart.rows.map(({ value }) => value));
   const none = { later: 0, until: "", trial: 0, cancelBy: 0, renewal: 0, priceRise: 0, awaited: 0, usedUp: 0 };
-  const counts = { ...none, today: 1, week: mail.due.length - 1, overdue: mail.overdue.length };
+  const counts = { ...none, documents: 0, mails: 0, today: 1, week: mail.due.length - 1, overdue: mail.overdue.length };
   return (
     <section>
       <h2>{shown.title}</h2>
