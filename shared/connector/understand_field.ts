@@ -113,9 +113,9 @@ const READERS: Record<string, Reader> = {
     const zones = zonesByCity().get(city) ?? [];
     return zones.length === 1 ? { timezone: zones[0] } : undefined;
   },
-  // The check for income rejects these.
   type: ({ value, schema, isFree }) => {
-    if (schema || value !== "expense" && value !== "refund") return undefined;
+    if (schema || value !== "expense" && value !== "refund" && value !== "income") return undefined;
+    if (value === "income") return isFree("kind") ? { kind: value } : undefined;
     return value === "expense" ? {} : isFree("is_refund") ? { is_refund: true } : undefined;
   },
   // The answer always lists pending proposals.

@@ -68,6 +68,11 @@ export const BOOKS = {
     ...{ id: "text", account_id: "text", account: "text", true_on: "day", amount: "decimal", currency: "text" },
     ...{ source: "text", ...STAMPS },
   },
+  incomes: {
+    ...{ id: "text", name: "text", sort: "text", received_on: "day?", amount: "decimal", currency: "text" },
+    ...{ category: "text?", category_id: "text?", account_id: "text?", line_id: "text?", frequency: "text?" },
+    ...{ every: "integer?", anchor_on: "day?", ends_on: "day?", note: "text?", source: "text", ...STAMPS },
+  },
   statement_lines: {
     ...{ id: "text", account_id: "text", account: "text", booked_on: "day", text: "text", kind: "text" },
     ...{ amount: "decimal", currency: "text", is_skipped: "flag", payment_ids: "texts", change_id: "text?" },

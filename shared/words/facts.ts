@@ -37,7 +37,7 @@ export const Subject = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("settings") }),
   z.extend(Budgeted, { kind: z.literal("budget") }),
   z.object({ kind: z.literal("date"), name: Name, due_on: z.string() }),
-  z.extend(Money, { kind: z.enum(["balance", "payment"]), name: Name }),
+  z.extend(Money, { kind: z.enum(["balance", "income", "payment"]), name: Name }),
   z.extend(Money, { kind: z.literal("settlement") }),
 ]);
 export type Subject = z.infer<typeof Subject>;
@@ -85,6 +85,11 @@ export type ShareNote = z.infer<typeof ShareNote>;
 /** A name that spending is grouped by, or the reason why it is missing. */
 export const Group = z.union([
   z.string(),
-  z.object({ none: z.enum(["category", "tag", "payee", "member", "former_member", "rest"]) }),
+  z.object({
+    none: z.enum([
+      ...["category", "tag", "payee", "member", "former_member", "rest"] as const,
+      ...["salary", "tax_refund", "rent", "other"] as const,
+    ]),
+  }),
 ]);
 export type Group = z.infer<typeof Group>;

@@ -21,6 +21,7 @@ export interface PrivateBooks {
   /** Ids of private records. */
   ids: {
     expense: string;
+    income: string;
     bill: string;
     variableBill: string;
     document: string;
@@ -72,6 +73,16 @@ export async function openPrivateBooks(database: TestDatabase): Promise<PrivateB
     }],
   });
   const expense = logged.data.results[0].id;
+  const income = {
+    name: `${WORD} earnings`,
+    amount: AMOUNT,
+    kind: "income",
+    date: "2026-11-18",
+    category: CATEGORY,
+    note: `${WORD} note`,
+    repeats: "monthly",
+  };
+  const earned = (await owner.ok("log_expenses", { items: [income] })).results[0].id;
   const wages = (await owner.ok("list_expenses", { query: "WAGES" })).rows[0].id;
   await owner.ok("update_expenses", { ids: [wages], set: { category: CATEGORY } });
   const add = (more: Record<string, unknown>) => owner.ok("add_bill", { category: CATEGORY, ...more });
@@ -137,6 +148,7 @@ export async function openPrivateBooks(database: TestDatabase): Promise<PrivateB
      union all select id from app.provider_links where organization_id = $1
      union all select id from app.provider_statements where organization_id = $1
      union all select id from app.budgets where organization_id = $1
+     union all select id from app.incomes where organization_id = $1
      union all select change_id from app.change_items where organization_id = $1 and (before::text || after::text) like '%${WORD}%'`,
     [organizationId],
   );
@@ -144,6 +156,7 @@ export async function openPrivateBooks(database: TestDatabase): Promise<PrivateB
     people: { owner, manager, member, viewer, opened },
     ids: {
       expense,
+      income: earned,
       bill,
       variableBill,
       document: document.id,

@@ -32,12 +32,16 @@ const CALLS: Record<string, (books: PrivateBooks) => Args[]> = {
     { sort: "amount" },
     { categories: ["Payroll"] },
     { query: "note" },
+    { kind: "income" },
+    { kind: "income", categories: ["Payroll"] },
   ],
   summarize_spending: () => [
     { from: "2026-01-01", to: "2026-12-31" },
     { from: "2026-11-01", to: "2026-11-30", group_by: ["category", "payee"], include_upcoming: true },
     { group_by: ["tag"], compare: "previous_period" },
     { categories: ["Payroll"] },
+    { kind: "income", group_by: ["category", "payee"] },
+    { kind: "net" },
   ],
   show_spending_chart: () => [{}],
   list_bills: ({ ids }) => [{}, { status: "all", due_within_days: 366 }, { query: "pension" }, { bill_id: ids.bill }],
@@ -45,6 +49,7 @@ const CALLS: Record<string, (books: PrivateBooks) => Args[]> = {
   forecast: () => [{ until: "2027-10-31" }, { spend: "10" }],
   reconcile: ({ accountId }) => [{ account: accountId }],
   log_expenses: () => [
+    { items: [{ name: "Bread money", amount: "2.00", kind: "income" }] },
     { items: [{ name: "Bread", amount: "2.00" }] },
     { items: [{ name: "Bread roll", amount: "2.00", category: "Payroll" }] },
     { items: [{ name: "salary", amount: "1.00", date: "2026-11-18", external_id: "payroll-11" }] },
@@ -53,6 +58,7 @@ const CALLS: Record<string, (books: PrivateBooks) => Args[]> = {
   update_expenses: ({ ids }) => [
     { ids: [ids.expense], set: { note: "Mine" } },
     { ids: [ids.expense], set: { category: "Payroll" } },
+    { ids: [ids.income], set: { note: "Mine" } },
   ],
   add_bill: () => [{ name: "pension", amount: "15.00", first_due: "2026-12-21" }],
   update_bill: ({ ids }) => [{ bill_id: ids.bill, set: { note: "Mine" } }, { bill_id: ids.bill, set: { amount: "1" } }],
@@ -61,7 +67,7 @@ const CALLS: Record<string, (books: PrivateBooks) => Args[]> = {
   attach_document: ({ ids }) => [{ document_id: ids.document }, { document_id: ids.document, to: "none" }],
   settle_up: () => [{}, { to: "owner", amount: "1.00" }],
   sync_bill_amounts: ({ ids }) => [{}, { bill_ids: [ids.variableBill] }],
-  delete_records: ({ ids }) => [{ ids: [ids.expense] }, { ids: [ids.bill] }],
+  delete_records: ({ ids }) => [{ ids: [ids.expense] }, { ids: [ids.bill] }, { ids: [ids.income] }],
   undo_change: ({ ids }) => [{ change_id: ids.change }, { change_id: ids.opening }, {}],
   decide_proposal: () => [{ proposal_id: "prop_000000000001", hash: "a", decision: "approve" }],
   update_settings: () => [
@@ -87,6 +93,7 @@ for (const who of ["member", "viewer"] as const) {
       database.query(
         `select to_jsonb(e)::text as row from app.expenses as e where e.id = any ($1)
          union all select to_jsonb(p)::text from app.payments as p where p.id = any ($1)
+         union all select to_jsonb(i)::text from app.incomes as i where i.id = any ($1)
          union all select to_jsonb(c)::text from app.categories as c where c.id = any ($1) order by 1`,
         [books.allIds],
       );

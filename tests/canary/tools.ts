@@ -17,8 +17,10 @@ const CALLS: Record<string, (one: Tenant) => Args[]> = {
     { changes: { record: "a" } },
   ],
   list_expenses:
-    () => [{ from: "2026-01-01", to: "2026-12-31" }, { format: "csv", from: "2026-01-01" }, { query: "a" }],
-  summarize_spending: () => [{ from: "2026-01-01", to: "2026-12-31" }],
+    () => [{ from: "2026-01-01", to: "2026-12-31" }, { format: "csv", from: "2026-01-01" }, { query: "a" }, {
+      kind: "income",
+    }],
+  summarize_spending: () => [{ from: "2026-01-01", to: "2026-12-31" }, { kind: "income" }, { kind: "net" }],
   show_spending_chart: () => [{}],
   list_bills: () => [{}, { status: "all" }],
   review_bills: () => [{}],
@@ -26,6 +28,8 @@ const CALLS: Record<string, (one: Tenant) => Args[]> = {
   reconcile: (one) => [{ account: id(one, "acc", "a") }],
   log_expenses: () => [{
     items: [{ name: "Lunch", amount: "9.00" }, { name: "Savings", amount: "9.00", kind: "balance" }],
+  }, {
+    items: [{ name: "Salary", amount: "9.00", kind: "income" }],
   }],
   import_expenses: () => [{ csv: "Date,Name,Amount\n2026-11-10,Phone,15.00\n2026-11-11,Tea,3.00\n" }],
   update_expenses: (one) => [{ ids: [id(one, "exp", "e")], set: { note: "Mine" } }],

@@ -115,7 +115,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     assertEquals(answered.left_out, [
       {
         kind: "income",
-        message: "1 incoming payment (salary or other income)",
+        message: "1 incoming payment (income, kept apart from spending)",
         count: 1,
         totals: { EUR: "2000.00" },
         lines: [3],
@@ -131,7 +131,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     assertEquals(questions, []);
     assertEquals(left_out, [{
       kind: "income",
-      message: "3 incoming payments (salary or other income)",
+      message: "3 incoming payments (income, kept apart from spending)",
       count: 3,
       totals: { EUR: "2000.50", USD: "7.00" },
       lines: [3, 4, 5],

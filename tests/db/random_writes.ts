@@ -41,12 +41,16 @@ export const STEPS: Record<string, Step> = {
     const items = someAmount(pick, seed);
     const { data, change_id } = await books.call("log_expenses", {
       on_duplicate: "allow",
-      items: items.map(({ minor, currency, is_refund }, index) => ({
-        name: `Thing ${seed} ${index}`,
-        amount: major(minor, currency),
-        currency,
-        is_refund,
-      })),
+      // The model has no income, so it must never count.
+      items: [
+        ...items.map(({ minor, currency, is_refund }, index) => ({
+          name: `Thing ${seed} ${index}`,
+          amount: major(minor, currency),
+          currency,
+          is_refund,
+        })),
+        ...(seed % 3 === 0 ? [{ name: `Pay ${seed}`, amount: "10", kind: "income", repeats: "monthly" }] : []),
+      ],
     });
     model.write(change_id, (page) => {
       for (const [index, { minor, currency, is_refund }] of items.entries()) {

@@ -593,8 +593,8 @@ testBooks("duplicates", { day: "2026-11-27" }, {
 
   "my salary, 3200": async (books) => {
     const asked =
-      '"Salary" is booked as spending. If the person received it, undo this. Income, such as a salary, is not ' +
-      "kept here: leave it out.";
+      '"Salary" is booked as spending. If the person received it, undo this. Log income, such as a salary, with ' +
+      'log_expenses and kind "income".';
     const cases: [Json, string][] = [
       [{ name: "Salary" }, asked],
       [{ name: "Salary", category: "Salary" }, asked],

@@ -66,7 +66,9 @@ Deno.test("a freelancer's account with more money in than out raises a question 
   assertEquals(refused.envelope.error.code, "needs_answer");
   const answered = await call("import_expenses", { csv, mapping: { negative_is_expense: true } });
   const { commit_with, left_out } = answered.envelope.data.preview;
-  assertEquals(left_out.map(({ message }: Json) => message), ["2 incoming payments (salary or other income)"]);
+  assertEquals(left_out.map(({ message }: Json) => message), [
+    "2 incoming payments (income, kept apart from spending)",
+  ]);
   assertEquals((await call("import_expenses", commit_with)).envelope.ok, true);
   assertEquals((await call("list_expenses")).envelope.totals_by_currency, { EUR: "20.00" });
 });

@@ -84,7 +84,10 @@ Deno.test("a salary is not turned into a refund", async () => {
   const { fails } = await newPerson();
   for (const amount of ["-2500", -2500]) {
     const { hint } = await fails("log_expenses", { items: [{ name: "Salary", amount }] });
-    assertMatch(hint, /^If a seller paid it back, .* Income, such as a salary, is not kept here: leave it out\.$/);
+    assertMatch(
+      hint,
+      /^If a seller paid it back, .* Log income, such as a salary, with log_expenses and kind "income"\.$/,
+    );
   }
 });
 

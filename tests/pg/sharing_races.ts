@@ -1,7 +1,8 @@
-/** Shared costs and balances on real PostgreSQL: concurrent settlements and changes of debts. */
+/** Shared costs, balances and income on real PostgreSQL: concurrent settlements and changes of debts. */
 import { assert, assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { sharedDatabase } from "../_support/database.ts";
+import { importOfFile } from "../_support/import_args.ts";
 
 const database = await sharedDatabase();
 
@@ -58,6 +59,39 @@ Deno.test("concurrent reports of one balance of an account are one, and the last
       [owner.organizationId],
     );
     assert(rows.length === 1 && [1300, 1400].includes(rows[0]!.amount), JSON.stringify(rows));
+  }
+});
+
+Deno.test("concurrent reports of one income are one", async () => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const owner = await openBooks(database);
+    const item = { name: "Salary", kind: "income", amount: "2450.00", repeats: "monthly" };
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => owner.call("log_expenses", { items: [item] })),
+    );
+    const statuses = answers.flatMap(({ data }) => data ? data.results.map(({ status }: Json) => status) : ["busy"]);
+    assertEquals(statuses.filter((status) => status === "created").length, 1, `${statuses}`);
+    const { rows, repeating } = await owner.ok("list_expenses", { kind: "income" });
+    assertEquals([rows.length, repeating.length], [1, 1]);
+  }
+});
+
+Deno.test("an income said while its statement is committed is one", async () => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const owner = await openBooks(database);
+    const file = "Date,Name,Amount\n2026-11-17,Rent,-800.00\n2026-11-18,Work GmbH salary,2450.00\n";
+    const { preview } = await owner.ok(
+      "import_expenses",
+      importOfFile(file, { account: "Giro", mapping: { negative_is_expense: true } }),
+    );
+    const [imported, said] = await Promise.all([
+      owner.call("import_expenses", preview.commit_with),
+      owner.call("log_expenses", {
+        items: [{ name: "Salary", kind: "income", amount: "2450.00", date: "2026-11-18" }],
+      }),
+    ]);
+    assertEquals([imported.ok, said.ok], [true, true], JSON.stringify([imported.error, said.error]));
+    assertEquals((await owner.ok("list_expenses", { kind: "income" })).rows.length, 1);
   }
 });
 

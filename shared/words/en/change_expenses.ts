@@ -2,6 +2,7 @@
 import type { Money, Refusal } from "../message.ts";
 import { fieldNames } from "./fields.ts";
 import { and, count, money, names, quoted, totals } from "./phrases.ts";
+import { type Rule, rule } from "./log_expenses.ts";
 
 interface Missing {
   missing: string[];
@@ -13,6 +14,10 @@ interface Missing {
 }
 
 export const refusals = {
+  "invalid_argument.income_among_others": (): Refusal => ({
+    message: "Income is changed and deleted on its own.",
+    hint: "Give ids that all begin with inc_, or none.",
+  }),
   "not_found.records": ({ missing, asked, deleted = [], organization }: Missing): Refusal => ({
     message: deleted.length === missing.length
       ? `Already deleted: ${names(deleted)}.`
@@ -120,6 +125,10 @@ interface Balance extends Money {
 }
 
 export const warnings = {
+  "income_still_expected": ({ rules }: { rules: Rule[] }): string =>
+    `${and(rules.map(rule))} ${
+      rules.length === 1 ? "is" : "are"
+    } still expected; delete_records with that id stops it.`,
   "balances_change": ({ was = [], is_now = [] }: { was?: Balance[]; is_now?: Balance[] }): string =>
     `A shared cost goes, so balances change. Before: ${and(was.map(debt)) || "nobody owes anything"}. After: ${
       and(is_now.map(debt)) || "nobody owes anything"

@@ -4,7 +4,7 @@ export const connector = {
   description: "Log expenses, keep track of recurring bills and ask where the money went.",
   /** Clients put this before every conversation, so it has under 1,500 characters and no facts that change. */
   instructions: `\
-Keeps the expenses and bills of one organization, named in every answer. It keeps no income.
+Keeps the expenses, bills and income of one organization, named in every answer.
 
 An expense (exp_…) is money that has left. A bill (bill_…) is something due, once or repeatedly. Paying a bill \
 (mark_bill_paid) records the expense; do not log it as well. Use summarize_spending for sums and list_expenses for rows; never convert or add up yourself.

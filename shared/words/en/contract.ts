@@ -1,7 +1,7 @@
 /** Schema violations in arguments, with valid values. Field names are the contract's. */
 import type { FormHint, SentAmount } from "../../connector/form_hint.ts";
 import type { Limit, Refusal, Unit } from "../message.ts";
-import { count, NO_INCOME, PRIVATE_CATEGORY, quoted } from "./phrases.ts";
+import { count, LOG_INCOME, PRIVATE_CATEGORY, quoted } from "./phrases.ts";
 
 interface Problem {
   /** Path of the field, `items[0].amount`; absent for a problem of the arguments as a whole. */
@@ -84,6 +84,7 @@ const IDS = new Map([
   ],
   ["bill", "This is a bill: see update_bill, and delete_records for one bill at a time."],
   ["exp", "This is an expense: see update_expenses and delete_records."],
+  ["inc", "This is income: see update_expenses and delete_records."],
 ]);
 
 const amount = ({ plain, other, has_currency, negative }: SentAmount): string =>
@@ -91,7 +92,7 @@ const amount = ({ plain, other, has_currency, negative }: SentAmount): string =>
     other
       ? `Ask whether "${plain}" or "${other}" is meant: a point for decimals, and nothing for thousands.`
       : negative === "refund"
-      ? `If a seller paid it back, send "${plain}" with is_refund true. ${NO_INCOME}`
+      ? `If a seller paid it back, send "${plain}" with is_refund true. ${LOG_INCOME}`
       : `Write it as "${plain}": a point for decimals, nothing for thousands.`,
     has_currency && "The currency goes into the field currency.",
     negative === "never" && "An amount is never negative here.",

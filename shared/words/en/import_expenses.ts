@@ -24,7 +24,7 @@ export const refusals = {
   }),
   "invalid_argument.nothing_to_import": (): Refusal => ({
     message: "No line of this file is spending.",
-    hint: "details.left_out says what its lines are. Nothing needs importing.",
+    hint: 'details.left_out says what its lines are. Log income among them with log_expenses and kind "income".',
   }),
   "invalid_argument.file_of_bills": ({ count: bills }: { count: number }): Refusal => ({
     message: `This file lists ${count(bills, "subscription")}, not payments.`,
@@ -273,16 +273,18 @@ const summed = ({ count, first }: Effects, write: (effect: Effect) => string): s
 /** Summaries in the list of recent changes. */
 export const changes = {
   import_expenses: (
-    { count: written, names: first, pays, corrects, removes }: {
+    { count: written, names: first, pays, corrects, removes, incomes }: {
       count: number;
       names: string[];
       pays?: Effects;
       corrects?: Effects;
       removes?: Effects;
+      incomes?: number | null;
     },
   ): string =>
     [
       `Imported ${count(written, "expense")}${written > 0 ? `: ${names(first, { count: written })}` : ""}`,
+      ...incomes ? [count(incomes, "income")] : [],
       ...pays ? [`paid ${count(pays.count, "bill")}: ${summed(pays, effects.pays)}`] : [],
       ...corrects ? [`corrected ${count(corrects.count, "estimate")}: ${summed(corrects, effects.corrects)}`] : [],
       ...removes ? [`removed ${count(removes.count, "transfer")}: ${summed(removes, effects.removes)}`] : [],

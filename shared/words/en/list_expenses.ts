@@ -1,5 +1,5 @@
 /** Words of `list_expenses` and `summarize_spending`, which share their filter. */
-import type { Refusal } from "../message.ts";
+import type { Money, Refusal } from "../message.ts";
 import { and, count, money, names, quoted, totals } from "./phrases.ts";
 
 interface Period {
@@ -8,6 +8,12 @@ interface Period {
 }
 
 export const refusals = {
+  "invalid_argument.income_group": ({ group, is_net }: { group: string; is_net: boolean }): Refusal => ({
+    message: is_net ? `What is left of income has no ${group}.` : `Income has no ${group}.`,
+    hint: is_net
+      ? "Group it by month, week or day."
+      : "Group it by category, payee, month, week, day, currency or recorded_by.",
+  }),
   "invalid_argument.upcoming_unrecorded": (): Refusal => ({
     message: "Nobody has recorded upcoming dates yet.",
     hint: "Leave include_upcoming out, or group by something other than recorded_by.",
@@ -41,6 +47,17 @@ export const refusals = {
 };
 
 export const warnings = {
+  "income_partly_known": (): string => "Only income that this person may see is included.",
+  "income_unknown": (): string =>
+    'No income until the end of this period is in the books. Log it with log_expenses and kind "income", or import ' +
+    "statements.",
+  "income_begins": ({ on }: { on: string }): string => `The books have no income before ${on}.`,
+  "income_expected": ({ items }: { items: (Money & { name: string; day: string })[] }): string =>
+    `Not included, as it has not arrived: ${
+      and(items.map(({ name, day, ...sum }) => `${quoted(name)}, ${money(sum)}, expected on ${day}`))
+    }.`,
+  "net_is_income_less_spending": (): string =>
+    "Each amount is income less spending. Savings and transfers between own accounts count as neither.",
   "books_begin": ({ on, from, to }: Period & { on: string }): string =>
     `The books begin on ${on}, so previous is incomplete for ${from} to ${to}, and no change is given.`,
   "books_begin.inside": ({ on, from, to }: Period & { on: string }): string =>

@@ -2,7 +2,7 @@
 import { DATA_FORMAT, type EffectFormat } from "../effect_format.ts";
 import type { Budgeted } from "../facts.ts";
 import type { Money, Refusal } from "../message.ts";
-import { and, count, money, names, NO_INCOME, percent, quoted, totals } from "./phrases.ts";
+import { and, count, LOG_INCOME, money, names, percent, quoted, totals } from "./phrases.ts";
 import { budget } from "./update_settings.ts";
 
 /** The treatment of an amount without a rate. */
@@ -19,6 +19,17 @@ interface LikelyBill {
 interface Taxed extends Money {
   tax: string;
 }
+
+/** A rule for income that returns. */
+export interface Rule extends Money {
+  id: string;
+  name: string;
+  repeats: string;
+  next_on?: string;
+}
+
+export const rule = ({ id, name, repeats, next_on, ...sum }: Rule): string =>
+  `${quoted(name)}, ${money(sum)} ${repeats}${next_on ? `, next on ${next_on}` : ""} (${id})`;
 
 export const refusals = {
   "invalid_argument.charged_needless": ({ currency, base }: { currency: string; base: string }): Refusal => ({
@@ -69,8 +80,20 @@ export const refusals = {
     hint: "Check the year.",
   }),
   "invalid_argument.income": ({ name }: { name?: string }): Refusal => ({
-    message: `${name ? quoted(name) : "This"} looks like income, and was not written.`,
-    hint: NO_INCOME,
+    message: `${name ? quoted(name) : "This"} looks like income, not spending, and was not written.`,
+    hint: LOG_INCOME,
+  }),
+  "invalid_argument.income_fields": ({ fields }: { fields: string[] }): Refusal => ({
+    message: `Income has no ${names(fields)}.`,
+    hint: "It takes name, amount, currency, date, payee, category and note; when logged, also repeats.",
+  }),
+  "invalid_argument.repeats_without_income": (): Refusal => ({
+    message: "Only income repeats here.",
+    hint: "For a cost that returns use add_bill.",
+  }),
+  "date_out_of_range.income_ahead": ({ date }: { date: string }): Refusal => ({
+    message: `${date} is in the future.`,
+    hint: "Log income when it has arrived. If it returns, add repeats and its next date, at most five years ahead.",
   }),
   "invalid_argument.expense_without_name": (): Refusal => ({
     message: "An expense needs a name.",
@@ -88,6 +111,13 @@ export const warnings = {
       skipped.length === 1 ? "is" : "are"
     } already in the books, so nothing was written for ${skipped.length === 1 ? "it" : "them"}. ` +
     'If it really was paid twice, call again with on_duplicate "allow" and only what is missing.',
+  "duplicate.income": ({ names: skipped }: { names: string[] }): string =>
+    `${names(skipped.map(quoted))} ${skipped.length === 1 ? "is" : "are"} already in the books as income, so nothing ` +
+    `was written for ${skipped.length === 1 ? "it" : "them"}. If it really came twice, repeat only that with ` +
+    'on_duplicate "allow".',
+  "income_expected_twice": ({ rules }: { rules: Rule[] }): string =>
+    `${and(rules.map(rule))} ${rules.length === 1 ? "is" : "are"} still expected as well. If the new one replaces ` +
+    `${rules.length === 1 ? "it" : "them"}, remove ${rules.length === 1 ? "it" : "them"} with delete_records.`,
   "likely_bill": ({ items }: { items: { name: string; bill: LikelyBill }[] }): string =>
     items.map(({ name, bill }) =>
       `${quoted(name)} looks like the payment of the bill ${quoted(bill.name)} due ${bill.due_on}${
@@ -107,7 +137,7 @@ export const warnings = {
   "refund_of_nothing": ({ names: refunds }: { names: string[] }): string =>
     `No expense in the books is called like ${names(refunds.map(quoted))}, booked as ${
       refunds.length === 1 ? "a refund" : "refunds"
-    }, which lowers spending. If it is a donation, a fee or a sale, undo this. ${NO_INCOME}`,
+    }, which lowers spending. If it is a donation, a fee or a sale, undo this. ${LOG_INCOME}`,
   "refund_of_reimbursed": (
     { items }: { items: (Money & { name: string; other: string; id: string; by?: string })[] },
   ): string =>
@@ -147,7 +177,9 @@ export const warnings = {
     "as spending. Tell the person: what the cash buys must not be logged as well, or it counts twice.",
   "like_income": ({ names: earned }: { names: string[] }): string => {
     const are = earned.length === 1 ? "is" : "are";
-    return `${names(earned.map(quoted))} ${are} booked as spending. If the person received it, undo this. ${NO_INCOME}`;
+    return `${
+      names(earned.map(quoted))
+    } ${are} booked as spending. If the person received it, undo this. ${LOG_INCOME}`;
   },
   "budget_reached": (
     { budgets }: { budgets: (Budgeted & { spent: string; limit: string; currency: string })[] },
@@ -176,23 +208,30 @@ interface Logged {
   written: { name: string; is_refund: boolean }[];
   /** Balances of accounts, the first few. */
   balances?: (Money & { name: string; date: string })[];
+  /** Income and rules for it, the first few. */
+  incomes?: (Money & { name: string; date: string; repeats?: string })[];
   totals_by_currency: Record<string, string>;
 }
 
 /** Summaries in the list of recent changes. */
 export const changes = {
   log_expenses(
-    { count: all, written, balances = [], totals_by_currency }: Logged,
+    { count: all, written, balances = [], incomes = [], totals_by_currency }: Logged,
     format: EffectFormat = DATA_FORMAT,
   ): string {
     const first = written.map(({ name, is_refund }) => is_refund ? `refund of ${name}` : name);
-    if (balances.length > 0) {
+    if (balances.length + incomes.length > 0) {
       first.push(
+        ...incomes.map(({ name, date, repeats, ...sum }) =>
+          `income ${name} on ${format.date(date)}, ${format.money(sum.amount, sum.currency)}${
+            repeats ? `, ${repeats}` : ""
+          }`
+        ),
         ...balances.map(({ name, date, ...sum }) =>
           `balance of ${name} on ${format.date(date)}, ${format.money(sum.amount, sum.currency)}`
         ),
       );
-      return `Logged ${names(first, { count: all + balances.length })}`;
+      return `Logged ${names(first, { count: all + balances.length + incomes.length })}`;
     }
     // If all expenses were in the books already, only a category was created.
     if (all === 0) return "Logged nothing new";

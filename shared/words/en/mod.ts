@@ -135,6 +135,10 @@ export const en = {
     member: "Automatic",
     former_member: "Former member",
     rest: "Other",
+    salary: "Salary",
+    tax_refund: "Tax refund",
+    rent: "Rent",
+    other: "Other income",
   },
   /** Findings of `review_bills`, by section. */
   findings,

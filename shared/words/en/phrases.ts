@@ -48,7 +48,7 @@ export const ask = ({ who }: WhoCan): string => who?.length ? `Ask ${who.join(" 
 
 export const quoted = (text: string): string => `"${text}"`;
 
-export const NO_INCOME = "Income, such as a salary, is not kept here: leave it out.";
+export const LOG_INCOME = 'Log income, such as a salary, with log_expenses and kind "income".';
 
 export const PRIVATE_CATEGORY =
   'Only a category can be private: create one with update_settings (category action "create"), hide it with action ' +

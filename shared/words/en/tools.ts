@@ -9,11 +9,11 @@ export const tools = {
   },
   list_expenses: {
     title: "List expenses",
-    description: "Money that left, newest first, all time unless from or to is given. Totals, also of tax, cover all.",
+    description: "Spending or kind income, newest first, all time without from or to. Totals cover all.",
   },
   summarize_spending: {
     title: "Summarize spending",
-    description: "Spending in one currency, grouped, with what is left of budgets. Filters as in list_expenses.",
+    description: "Spending, or kind income or net, in one currency, grouped; budgets. Filters as in list_expenses.",
   },
   show_spending_chart: {
     title: "Show spending chart",
@@ -43,18 +43,16 @@ export const tools = {
   },
   log_expenses: {
     title: "Log expenses",
-    description:
-      "Records 1-100 expenses or refunds, all or none. kind: what account name had on date. Not income or bills.",
+    description: "Records expenses, refunds, income, all or none. balance: what account name had on date. Not bills.",
   },
   import_expenses: {
     title: "Import expenses from a file",
     description:
-      "1. No arguments: a link to upload a bank's file; or csv, a short file's text. 2. import_id: a preview with questions and what else to pass. 3. preview.commit_with writes it.",
+      "1. No arguments: a link to upload a bank's file; or csv, a short text. 2. import_id: a preview with questions and what else to pass. 3. preview.commit_with writes it.",
   },
   update_expenses: {
     title: "Update expenses",
-    description:
-      "Changes 1-100 expenses by ids, or up to 500 by filter (dry_run, then confirm). merge_into joins records of one spending.",
+    description: "Changes or merges records by ids, or up to 500 by filter (dry_run, then confirm).",
   },
   add_bill: {
     title: "Add bill",

@@ -93,6 +93,8 @@ export function subject(of: Subject, format: Pick<EffectFormat, "date" | "money"
       return `Payment of ${sum(of)} for ${name}`;
     case "balance":
       return `Balance of ${sum(of)} of ${name}`;
+    case "income":
+      return `Income ${name} of ${sum(of)}`;
     case "settlement":
       return `Settlement of ${sum(of)}`;
     case "statement":

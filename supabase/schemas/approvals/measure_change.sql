@@ -137,6 +137,8 @@ begin
         -- A bill counts as one record with its payments.
         when 'pay' then case when t.is_there then 'mark_bill_paid' end
         when 'set' then case when t.is_there then 'settle_up' end
+        when 'inc' then case when t.is_there then case when t.was_there then 'update_expenses' else 'log_expenses' end
+          end
         when 'bal' then case when t.is_there then 'log_expenses' end
         end end as act
       from things as t

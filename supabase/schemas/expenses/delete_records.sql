@@ -64,6 +64,9 @@ declare
   warnings jsonb := '[]';
   balances jsonb;
 begin
+  if app.is_about_income(arguments) then
+    return app.delete_incomes(context, arguments);
+  end if;
   if cardinality(ids) > 1 and exists (select from unnest(ids) as id where starts_with(id, 'bill_')) then
     perform app.fail('invalid_argument.bill_among_others', field => 'ids');
   end if;

@@ -49,17 +49,26 @@ end
 $$;
 comment on function app.is_cash_withdrawal is 'Whether a name means a cash withdrawal; its fee is spending.';
 
-create or replace function app.is_income(name text, category text, is_refund boolean) returns boolean
+create or replace function app.earned_words() returns text
 language plpgsql immutable set search_path = '' as $$
-declare
-  -- Businesses pay these and get refunds of them, so another category means that they aren't income. Pensions and
-  -- interest count only under their plain names, because "Pension" is also a guest house, and banks refund interest.
-  earned constant text := '\m(' || replace(array_to_string(array[
+begin
+  -- Pensions and interest count only under their plain names, because "Pension" is also a guest house, and banks refund
+  -- interest.
+  return '\m(' || replace(array_to_string(array[
     'salar(y|ies)', 'wages?', 'pay_?che(ck|que)', 'gehalt', 'lohn', 'salaire', 'paie', 'paye', 'sueldo', 'salario',
     'nomina', 'stipendio', 'pensj[aei]', 'wyp[lł]at[aey]', 'wynagrodzenie', 'ordenado', 'vencimento', 'salaris', 'loon',
     '^(my_|meine_|mi_|ma_|a_minha_|moja_)?(pension|rente|retraite|pensione|pensao|emerytura)$',
     '^(interest|zinsen|intereses|interets|interessi|odsetki|juros)$'
   ], '|'), '_', ' ') || ')\M';
+end
+$$;
+comment on function app.earned_words is 'The pattern of names of pay, pensions and interest, for folded text.';
+
+create or replace function app.is_income(name text, category text, is_refund boolean) returns boolean
+language plpgsql immutable set search_path = '' as $$
+declare
+  -- Businesses pay these and get refunds of them, so another category means that they aren't income.
+  earned constant text := app.earned_words();
   received constant text := '\m(' || replace(array_to_string(array[
     'got', 'received', 'earned', 'arrived', 'bekommen', 'erhalten', 'gekriegt', 'bekam', 'erhielt', 'eingegangen',
     'cobre', 'cobr(ado|amos)', 'recib(i|ido|imos)', 'me_(pagaron|ingresaron|han_pagado)', 'recu', 'touche', 'percu',

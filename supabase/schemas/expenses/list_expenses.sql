@@ -174,6 +174,9 @@ declare
   totals jsonb;
   pending_since date;
 begin
+  if arguments ->> 'kind' = 'income' then
+    return app.list_incomes(context, arguments);
+  end if;
   if app.is_plain(filter) and is_by_day and not is_ascending then
     sums := app.sum_plain_payments(filter);
     payment_ids := app.list_plain_payments(filter, key, page_size);

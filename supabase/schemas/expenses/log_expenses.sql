@@ -17,6 +17,7 @@ declare
   written jsonb;
   totals jsonb;
   balances jsonb;
+  incomes jsonb;
 begin
   perform app.refresh_passed_bills(context);
   -- Compare with the books before the call: two equal items in one call are two expenses. An external id is unique,
@@ -63,11 +64,12 @@ begin
   ), 'assistant');
   totals := app.total_drafts(written);
   balances := app.log_balances(context, arguments -> 'items', coalesce((arguments ->> 'dry_run')::boolean, false));
+  incomes := app.log_incomes(context, arguments);
   return jsonb_build_object(
     'data', jsonb_build_object(
       'results', (
         select jsonb_agg(r.value order by (r.value ->> 'index')::int)
-        from jsonb_array_elements((balances -> 'results') || coalesce(app.describe_drafts(
+        from jsonb_array_elements((balances -> 'results') || (incomes -> 'results') || coalesce(app.describe_drafts(
           context, to_jsonb(drafts), coalesce((arguments ->> 'dry_run')::boolean, false)
         ), '[]')) as r
       ),
@@ -76,7 +78,7 @@ begin
     'warnings',
     app.warn_of_drafts(context, to_jsonb(drafts))
       || app.warn_of_resemblance(context, to_jsonb(drafts), is_duplicate_allowed)
-      || app.warn_of_refunds(context, to_jsonb(drafts)) || (balances -> 'warnings')
+      || app.warn_of_refunds(context, to_jsonb(drafts)) || (balances -> 'warnings') || (incomes -> 'warnings')
       || app.warn_of_budgets(context, written) || app.warn_of_reimbursed(array(
         select part ->> 'id' from jsonb_array_elements(written) as d cross join lateral app.draft_parts(d.value) as part
       )),
@@ -89,7 +91,7 @@ begin
         from jsonb_array_elements(jsonb_path_query_array(written, '$[0 to 3]')) as d
       ),
       'totals_by_currency', totals
-    ) || (balances -> 'facts')
+    ) || (balances -> 'facts') || (incomes -> 'facts')
   );
 end
 $$;

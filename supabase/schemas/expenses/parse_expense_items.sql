@@ -67,6 +67,9 @@ begin
     perform app.fail('invalid_argument.expense_without_name', field => parse_expense_item.field || '.name');
   end if;
   perform app.refuse_income(item, field || '.name');
+  if item ->> 'repeats' is not null then
+    perform app.fail('invalid_argument.repeats_without_income', field => field || '.repeats');
+  end if;
   amount_minor := app.parse_amount(item ->> 'amount', currency, field || '.amount');
   charged := app.parse_charged(context, item -> 'charged', currency, field || '.charged');
   tax := app.parse_tax(item, amount_minor, currency, field);

@@ -1,5 +1,4 @@
--- Payments in a closed month cannot change until it is reopened. Triggers on payments and expenses cover tools, undo
--- and jobs.
+-- Payments and income in a closed month cannot change until it is reopened. Triggers cover tools, undo and jobs.
 
 -- security definer, for the reason given at app.refuse_closed_month.
 create or replace function app.hold_organization(organization_id text) returns void
@@ -49,6 +48,13 @@ begin
       from (select p.* from app.payments as p where p.expense_id = new.id offset 0) as p
       where p.deleted_at is null
     );
+  elsif tg_table_name = 'incomes' then
+    if tg_op <> 'INSERT' and old.deleted_at is null then
+      days := days || old.received_on;
+    end if;
+    if tg_op <> 'DELETE' and new.deleted_at is null then
+      days := days || new.received_on;
+    end if;
   else
     if tg_op <> 'INSERT' and old.deleted_at is null then
       days := days || old.paid_on;
@@ -77,6 +83,10 @@ comment on function app.refuse_closed_month is
   'organization does.';
 revoke all on function app.refuse_closed_month from authenticated;
 
+create trigger refuse_closed_month before insert or delete on app.incomes
+  for each row execute function app.refuse_closed_month();
+create trigger refuse_closed_month_on_update before update on app.incomes
+  for each row when (new.version <> old.version) execute function app.refuse_closed_month();
 create trigger refuse_closed_month before insert or delete on app.payments
   for each row execute function app.refuse_closed_month();
 -- The name sorts after bump_version, which increments the version unless only derived columns changed. So a new rate or

@@ -162,6 +162,9 @@ declare
   warnings jsonb := '[]';
   total jsonb;
 begin
+  if arguments ->> 'kind' in ('income', 'net') then
+    return app.summarize_income(context, arguments);
+  end if;
   filter.from_on := period.from_on;
   filter.to_on := period.to_on;
   -- People who see only their own records don't see the shares of others.

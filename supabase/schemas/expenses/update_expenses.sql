@@ -198,7 +198,9 @@ declare
   reimbursed text[];
   warnings jsonb := '[]';
 begin
-  if arguments ? 'merge_into' then
+  if app.is_about_income(arguments) then
+    return app.update_incomes(context, arguments);
+  elsif arguments ? 'merge_into' then
     return app.merge_expenses(context, arguments);
   end if;
   perform app.check_update(arguments, asked);

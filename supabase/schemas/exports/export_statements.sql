@@ -30,6 +30,20 @@ begin
       where b.organization_id = organization and b.deleted_at is null and (last_id is null or b.id > last_id)
       order by b.id
       limit at_most;
+    when 'incomes' then return query
+      select to_jsonb(i.id), jsonb_build_object(
+        'id', i.id, 'name', i.name, 'sort', i.sort, 'received_on', i.received_on,
+        'amount', app.format_minor(i.amount_minor, c.exponent), 'currency', i.currency,
+        'category', g.name, 'category_id', i.category_id, 'account_id', i.account_id, 'line_id', i.line_id,
+        'frequency', i.frequency, 'every', i.every, 'anchor_on', i.anchor_on, 'ends_on', i.ends_on, 'note', i.note,
+        'source', i.source, 'version', i.version, 'created_at', i.created_at, 'updated_at', i.updated_at
+      )
+      from app.incomes as i
+      join app.currencies as c on c.code = i.currency
+      left join app.categories as g on g.id = i.category_id
+      where i.organization_id = organization and i.deleted_at is null and (last_id is null or i.id > last_id)
+      order by i.id
+      limit at_most;
     when 'statement_lines' then return query
       select jsonb_build_array(l.booked_on, l.id), jsonb_build_object(
         'id', l.id, 'account_id', l.account_id, 'account', a.name, 'booked_on', l.booked_on, 'text', l.text,
@@ -88,5 +102,5 @@ begin
 end
 $$;
 comment on function app.export_statements is
-  'Returns a page of accounts, balances, statement lines with the ids of their payments, provider links, or provider '
-  'statements.';
+  'Returns a page of accounts, balances, income, statement lines with the ids of their payments, provider links, or '
+  'provider statements.';

@@ -20,7 +20,7 @@ begin
       select array_agg(e.shown order by e.place) as rows, (array_agg(e.key order by e.place desc))[1] as last_key
       into page
       from app.export_bills(after #>> '{}', rows_at_once) with ordinality as e (key, shown, place);
-    when part in ('accounts', 'balances', 'statement_lines', 'provider_links', 'provider_statements') then
+    when part in ('accounts', 'balances', 'incomes', 'statement_lines', 'provider_links', 'provider_statements') then
       select array_agg(e.shown order by e.place) as rows, (array_agg(e.key order by e.place desc))[1] as last_key
       into page
       from app.export_statements(part, after, rows_at_once) with ordinality as e (key, shown, place);

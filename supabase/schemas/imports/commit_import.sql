@@ -166,6 +166,7 @@ declare
   written jsonb;
   warnings jsonb;
   answer jsonb;
+  incomes jsonb;
 begin
   perform app.lock_import_bills(batch);
   batch := app.refresh_import(context, batch);
@@ -191,13 +192,15 @@ begin
   end if;
   perform app.remember_layout(context, batch);
   perform app.keep_balance(context, batch);
+  incomes := app.keep_incomes(context, batch);
 
   answer := jsonb_build_object(
     'data', jsonb_build_object(
       'created', cardinality(lines),
       'linked', coalesce((counted #>> '{outcomes,linked}')::int, 0) + coalesce((counted #>> '{outcomes,pays}')::int, 0),
       'skipped', coalesce((counted #>> '{outcomes,known}')::int, 0), 'totals', counted -> 'totals',
-      'not_written', nullif((counted -> 'outcomes') - array['new', 'known', 'linked', 'pays'], '{}')
+      'not_written', nullif((counted -> 'outcomes') - array['new', 'known', 'linked', 'pays'], '{}'),
+      'income', incomes
     ) || (counted -> 'effects'),
     'warnings', warnings || coalesce((
       select app.warn_of_gaps(a, (batch.read #>> '{balances,closing_on}')::date, null)
@@ -216,7 +219,7 @@ begin
   where b.id = batch.id;
   return answer || jsonb_build_object('facts', jsonb_build_object(
     'count', cardinality(lines), 'totals_by_currency', counted -> 'totals',
-    'names', jsonb_path_query_array(written, '$[0 to 3].name')
+    'names', jsonb_path_query_array(written, '$[0 to 3].name'), 'incomes', incomes -> 'created'
   ) || app.summarize_effects(counted -> 'effects'));
 end
 $$;

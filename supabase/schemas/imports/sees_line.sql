@@ -27,13 +27,16 @@ create or replace function app.sees_line(line app.statement_lines) returns boole
 language plpgsql stable set search_path = '' as $$
 declare
   payment_ids constant text[] := app.list_line_payments(line.id);
+  income_ids constant text[] := app.list_line_incomes(line.id);
 begin
   if exists (
     select from unnest(payment_ids) as l (id) where not exists (select from app.payments as p where p.id = l.id)
+  ) or exists (
+    select from unnest(income_ids) as l (id) where not exists (select from app.incomes as i where i.id = l.id)
   ) then
     return false;
   end if;
-  return not line.is_forgotten and (payment_ids <> '{}' or not identity.sees_own_only())
+  return not line.is_forgotten and (payment_ids || income_ids <> '{}' or not identity.sees_own_only())
     or exists (select from app.change_sets as s where s.id = line.change_id and s.actor_id = auth.uid());
 end
 $$;

@@ -175,7 +175,7 @@ export async function outcome(session: Session, answer: Json): Promise<string> {
   ]);
   const seen = new Map<string, string>();
   return text.replace(/"next_cursor":\s*"[^"]*"/, '"next_cursor":"…"').replace(
-    /\b(acc|bal|exp|pay|cat|chg|occ|bill|imp|lnk|spl|set)_[0-9a-z]{8,}|[0-9a-f]{8}-[0-9a-f-]{27}/g,
+    /\b(acc|bal|exp|inc|pay|cat|chg|occ|bill|imp|lnk|spl|set)_[0-9a-z]{8,}|[0-9a-f]{8}-[0-9a-f-]{27}/g,
     (id) => seen.get(id) ?? (seen.set(id, `#${seen.size}`), seen.get(id)!),
   );
 }

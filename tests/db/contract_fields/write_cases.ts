@@ -91,6 +91,7 @@ export const writeCases = (ids: Ids): Cases => ({
         reimbursed_by: ["Client", "Employer"],
       }).map(([name, [a, b]]) => [`items[].${name}`, between(a, b, { items: [item] })]),
     ),
+    "items[].repeats": between("monthly", "yearly", { items: [{ ...item, kind: "income" }] }),
     "items[].charged.amount": between("1.50", "1.60", { items: [{ ...item, currency: "USD" }] }),
     "items[].charged.currency": between("EUR", "GBP", {
       items: [{ ...item, currency: "USD", charged: { amount: "1.50" } }],

@@ -60,6 +60,7 @@ const READ: [tool: string, sent: Fields, meant: Fields][] = [
   ["log_expenses", lunch({ location: "Berlin" }), lunch({ note: "Berlin" })],
   ["log_expenses", lunch({ type: "expense" }), lunch({})],
   ["log_expenses", lunch({ type: "refund" }), lunch({ is_refund: true })],
+  ["log_expenses", lunch({ type: "income" }), lunch({ kind: "income" })],
   ["log_expenses", lunch({ amount: "8 euro" }), lunch({ amount: "8", currency: "EUR" })],
   ["log_expenses", lunch({ shared: "Ben" }), lunch({ shared: { between: ["me", "Ben"] } })],
   // Queries
@@ -180,7 +181,6 @@ const REFUSED: [tool: string, sent: Fields][] = [
   ["log_expenses", lunch({ constructor: "x" })],
   ["log_expenses", lunch({ date: "03/04/2026" })],
   ["add_bill", { name: "Rent", frequency: "bimonthly" }],
-  ["log_expenses", lunch({ type: "income" })],
   ["update_expenses", { items: [{ id: EXPENSE, note: "x" }, { id: EXPENSE, note: "y" }] }],
   ["list_expenses", { page: 2 }],
   ["update_expenses", { payee: "Rewe", set: { category: "Food" }, filter: { query: "x" } }],

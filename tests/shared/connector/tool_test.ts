@@ -25,7 +25,7 @@ Deno.test("parse() names the field, the problem and the expected value", () => {
     [logExpenses, item({ amount: "-5" }), [
       "items[0].amount",
       "items[0].amount has the wrong format.",
-      'If a seller paid it back, send "5" with is_refund true. Income, such as a salary, is not kept here: leave it out.',
+      'If a seller paid it back, send "5" with is_refund true. Log income, such as a salary, with log_expenses and kind "income".',
     ]],
     [logExpenses, item({ amount: "€1.234,56", currency: "USD" }), [
       "items[0].amount",
@@ -52,12 +52,12 @@ Deno.test("parse() names the field, the problem and the expected value", () => {
       "ids[0] has the wrong format.",
       "This is the payment of a bill. mark_bill_paid with its due_on corrects its amount, date, payer or note; update_bill " +
       '(occurrence action "reopen") removes it. Its category is that of the bill. ' +
-      "Ids start with exp_ or bill_; take them from an earlier answer.",
+      "Ids start with exp_ or bill_ or inc_; take them from an earlier answer.",
     ]],
     [updateExpenses, { ids: ["bill_2pw4nx1fdn72"], set: { note: "x" } }, [
       "ids[0]",
       "ids[0] has the wrong format.",
-      "This is a bill: see update_bill, and delete_records for one bill at a time. Ids start with exp_; take them from an earlier answer.",
+      "This is a bill: see update_bill, and delete_records for one bill at a time. Ids start with exp_ or inc_; take them from an earlier answer.",
     ]],
     [logExpenses, item({ date: "last week" }), [
       "items[0].date",
@@ -127,12 +127,12 @@ Deno.test("parse() names the field, the problem and the expected value", () => {
     [deleteRecords, { ids: ["constructor_12345678"] }, [
       "ids[0]",
       "ids[0] has the wrong format.",
-      "Ids start with exp_ or bill_; take them from an earlier answer.",
+      "Ids start with exp_ or bill_ or inc_; take them from an earlier answer.",
     ]],
     [deleteRecords, { ids: ["chg_12345678"] }, [
       "ids[0]",
       "ids[0] has the wrong format.",
-      "Ids start with exp_ or bill_; take them from an earlier answer.",
+      "Ids start with exp_ or bill_ or inc_; take them from an earlier answer.",
     ]],
   ];
   for (const [tool, input, [field, message, hint]] of cases) assertEquals(errorOf(tool, input), [field, message, hint]);
@@ -147,7 +147,7 @@ Deno.test("parse() reports every problem of a call at once", () => {
         {
           message: "items[0].name is required.",
           field: "items[0].name",
-          hint: 'Short label, e.g. "Lunch".',
+          hint: 'E.g. "Lunch".',
         },
         {
           message: "items[0].amount must be a string.",

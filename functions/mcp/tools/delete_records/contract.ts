@@ -13,7 +13,7 @@ import {
 import { defineTool, UPDATE } from "../../../../shared/connector/tool.ts";
 
 const inputSchema = object({
-  ids: ids("exp", "bill"),
+  ids: ids("exp", "bill", "inc"),
   filter: changeFilter,
   expected: list(object({ id: { type: "string" }, amount: amount(), date: date() }, ["id"]), {
     maxItems: 100,

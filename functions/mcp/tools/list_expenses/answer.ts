@@ -8,6 +8,7 @@ import { nameShared } from "../../present/shared.ts";
 
 const Expenses = z.object({
   rows: z.optional(z.array(z.object({
+    kind: z.optional(z.string()),
     category: z.optional(z.string()),
     paid_by: z.optional(z.string()),
     shared: z.optional(Shared),
@@ -20,7 +21,7 @@ const presentExpenses = ({ rows, csv, ...data }: z.infer<typeof Expenses>, { lab
   ...(rows && {
     rows: rows.map(({ paid_by, ...row }) => ({
       ...nameShared(row, labels),
-      category: row.category ?? labels.uncategorized,
+      ...(row.kind !== "income" && { category: row.category ?? labels.uncategorized }),
       ...(paid_by !== undefined && !row.shared && { paid_by: paid_by || labels.notNamed }),
     })),
   }),

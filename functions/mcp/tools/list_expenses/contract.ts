@@ -8,6 +8,7 @@ export const listExpenses = defineTool({
   annotations: READ,
   inputSchema: object({
     ...paymentFilter(),
+    kind: oneOf(["one_off", "bill_payment", "refund", "income"]),
     has_document: { type: "boolean" },
     sort: oneOf(["date", "amount", "recorded"], { default: "date" }),
     order: oneOf(["desc", "asc"], { default: "desc" }),
@@ -15,7 +16,14 @@ export const listExpenses = defineTool({
     cursor,
     format: oneOf(["json", "csv"], { default: "json" }),
   }),
-  data: { rows: "array", csv: "string", csv_url: "string", tax_by_currency: "object", no_match: "object" },
+  data: {
+    rows: "array",
+    repeating: "array",
+    csv: "string",
+    csv_url: "string",
+    tax_by_currency: "object",
+    no_match: "object",
+  },
   isList: true,
   answer,
   refine,

@@ -9,6 +9,7 @@ import {
   idempotencyKey,
   inferredCategory,
   list,
+  LISTED_AS,
   name,
   note,
   object,
@@ -35,9 +36,10 @@ export const logExpenses = defineTool({
   inputSchema: object({
     items: list(
       object({
-        name: name({ description: 'Short label, e.g. "Lunch".' }),
+        name: name({ description: 'E.g. "Lunch".' }),
         amount: amount(),
-        kind: oneOf(["balance", "overdraft"]),
+        kind: oneOf(["balance", "overdraft", "income"]),
+        repeats: oneOf(["weekly", "biweekly", "monthly", "quarterly", "yearly"], { [LISTED_AS]: { type: "string" } }),
         currency: currency(),
         charged: charged(),
         date: date(undefined, { default: "today" }),

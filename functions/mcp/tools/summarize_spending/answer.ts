@@ -7,7 +7,7 @@ import type { Words } from "../../../../shared/words/words.ts";
 
 const Spending = z.object({
   fx: z.optional(z.nullable(Told)),
-  rows: z.array(z.object({ group: z.array(Group), amount: z.string() })),
+  rows: z.array(z.object({ group: z.array(Group), amount: z.string(), spending: z.optional(z.string()) })),
   total: z.object({ amount: z.string() }),
 });
 
@@ -21,7 +21,8 @@ function presentSpending(
     rows: rows.map((row, place) => ({
       ...row,
       group: row.group.map((name) => typeof name === "string" ? name : groups[name.none]),
-      ...(shares && { share_percent: shares[place] }),
+      // Months can be below zero, so they are no shares.
+      ...(shares && row.spending === undefined && { share_percent: shares[place] }),
     })),
     fx: { rule: rateRule, ...fx },
   };

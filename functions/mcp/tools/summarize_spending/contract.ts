@@ -5,6 +5,7 @@ import {
   inCurrency,
   integer,
   list,
+  LISTED_AS,
   object,
   oneOf,
   text,
@@ -17,6 +18,7 @@ export const summarizeSpending = defineTool({
   annotations: READ,
   inputSchema: object({
     ...barePaymentFilter,
+    kind: oneOf(["one_off", "bill_payment", "refund", "income", "net"], { [LISTED_AS]: { type: "string" } }),
     borne_by: text(254, { description: "Only this member's shares." }),
     period: oneOf([
       "this_week",
@@ -29,7 +31,7 @@ export const summarizeSpending = defineTool({
       "last_year",
       "last_30_days",
       "last_12_months",
-    ], { description: "Instead of from and to. Default: this month." }),
+    ], { description: "Instead of from, to. Default: this month." }),
     group_by: list(
       oneOf(["category", "payee", "tag", "month", "week", "day", "currency", "member", "borne_by", "recorded_by"]),
       { minItems: 1, maxItems: 2, default: ["category"] },

@@ -30,7 +30,7 @@ import { defineTool, UPDATE } from "../../../../shared/connector/tool.ts";
 import { answer } from "./answer.ts";
 
 const inputSchema = object({
-  ids: ids("exp"),
+  ids: ids("exp", "inc"),
   filter: changeFilter,
   confirm,
   // No field of a change has a default, because it would reset unmentioned fields.
@@ -67,7 +67,7 @@ const inputSchema = object({
   remove_tags: tags,
   expected_version: integer({
     minimum: 1,
-    description: "Single id only: fails if the row changed since it was read.",
+    description: "Single id: fails if the row changed since.",
   }),
   dry_run: dryRun,
 });

@@ -157,6 +157,7 @@ Deno.test("undo_change names each item", () => {
     date: { kind: "date", name: "Rent", due_on: "2026-12-01" },
     payment: { kind: "payment", name: "Rent", amount: "5.00", currency: "EUR" },
     balance: { kind: "balance", name: "Giro", amount: "5.00", currency: "EUR" },
+    income: { kind: "income", name: "Salary", amount: "5.00", currency: "EUR" },
     connection: { kind: "connection", name: "github" },
     expense: { kind: "expense", name: "Lunch" },
     statement: { kind: "statement", name: "Giro" },

@@ -1,0 +1,117 @@
+-- Income of statements: each incoming line is one income, once.
+
+create or replace function app.list_line_incomes(line_id text) returns text[]
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return array(
+    select i.id from app.incomes as i
+    where i.line_id = list_line_incomes.line_id and i.organization_id = identity.current_organization_id()
+  );
+end
+$$;
+comment on function app.list_line_incomes is
+  'Returns the ids of the income of a statement line, also when it is hidden or deleted.';
+
+create or replace function app.forget_line_of_income() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  update app.statement_lines as l set is_forgotten = true where l.id = old.line_id and not l.is_forgotten;
+  return null;
+end
+$$;
+comment on function app.forget_line_of_income is
+  'Marks a statement line as forgotten when its income is purged, like app.forget_line.';
+create trigger forget_line_of_income after delete on app.incomes
+  for each row when (old.line_id is not null) execute function app.forget_line_of_income();
+
+create or replace function app.keep_income(context app.context, batch app.import_batches, line app.statement_lines,
+  item jsonb) returns text
+language plpgsql volatile set search_path = '' as $$
+declare
+  days constant int := 5;
+  payer constant text :=
+    left(coalesce(app.clean_text(item ->> 'payee'), app.clean_text(item ->> 'name'), line.text), 120);
+  words constant text[] := app.descriptor_words(payer);
+  said_id text;
+begin
+  if app.is_closed(context.organization_id, line.booked_on) then
+    return 'closed';
+  end if;
+  select i.id into said_id from app.incomes as i
+  where i.organization_id = context.organization_id and i.deleted_at is null and i.line_id is null
+    and i.received_on between line.booked_on - days and line.booked_on + days
+    and i.amount_minor = line.amount_minor and i.currency = line.currency
+  order by app.compare_names(app.descriptor_words(i.name), words) desc, abs(i.received_on - line.booked_on),
+    i.recorded_seq
+  limit 1;
+  if found then
+    update app.incomes as i
+    set line_id = line.id, account_id = batch.account_id
+    where i.id = said_id;
+    return 'linked';
+  end if;
+  insert into app.incomes (
+    organization_id, name, sort, category_id, account_id, line_id, amount_minor, currency, received_on, source,
+    created_by
+  ) values (
+    context.organization_id, payer, app.income_sort(concat_ws(' ', payer, item ->> 'name', item ->> 'text')),
+    app.find_payee_rule(context, item ->> 'payee', item ->> 'name'), batch.account_id, line.id, line.amount_minor,
+    line.currency, line.booked_on, 'import', context.actor_id
+  );
+  return 'created';
+end
+$$;
+comment on function app.keep_income is
+  'Stores the income of a line, or links one that a person said up to five days around: created, linked or closed.';
+
+create or replace function app.keep_incomes(context app.context, batch app.import_batches) returns jsonb
+language plpgsql volatile set search_path = '' set enable_nestloop = 'off' as $$
+declare
+  kept jsonb;
+  removed int;
+begin
+  -- Another account's statement shows that the money came from there.
+  update app.incomes as i set deleted_at = context.at
+  where i.source = 'import' and i.deleted_at is null and i.line_id in (
+    select r.match ->> 'half_id' from app.import_rows as r
+    where r.import_id = batch.id and r.match ->> 'state' = 'transfer' and r.match ? 'half_id'
+  );
+  get diagnostics removed = row_count;
+  with lines as materialized (
+    select l as line, r.item
+    from app.statement_rows(context, batch) as s
+    join app.statement_lines as l
+      on l.account_id = batch.account_id and l.organization_id = batch.organization_id and l.booked_on = s.booked_on
+        and l.amount_minor = s.amount_minor and l.currency = s.currency and l.direction = s.direction
+        and l.text = s.text and l.nth = s.nth
+    join app.import_rows as r on r.import_id = batch.id and r.line = s.line
+    where s.kind = 'income' and s.direction = 'refund' and s.amount_minor > 0 and not s.is_skipped
+      and s.match ->> 'state' is distinct from 'transfer'
+      and l.kind = 'income' and l.other_half_id is null and not l.is_forgotten
+      and not exists (select from app.statement_lines as o where o.other_half_id = l.id)
+      and app.list_line_incomes(l.id) = '{}'
+    order by l.booked_on, l.id
+  ), results as materialized (
+    select app.keep_income(context, batch, n.line, n.item) as outcome, (n.line).amount_minor as minor,
+      (n.line).currency as currency
+    from lines as n
+  )
+  select jsonb_strip_nulls(jsonb_build_object(
+    'created', nullif(count(*) filter (where r.outcome = 'created'), 0),
+    'linked', nullif(count(*) filter (where r.outcome = 'linked'), 0),
+    'closed', nullif(count(*) filter (where r.outcome = 'closed'), 0),
+    'removed', nullif(removed, 0),
+    'totals', (
+      select jsonb_object_agg(t.currency, app.format_amount(t.minor, t.currency))
+      from (
+        select c.currency, sum(c.minor) as minor from results as c where c.outcome = 'created' group by c.currency
+      ) as t
+    )
+  )) into kept
+  from results as r;
+  return nullif(kept, '{}');
+end
+$$;
+comment on function app.keep_incomes is
+  'Stores the income of a committed import: {created?, linked?, closed?, removed?, totals? of the created}, or null. '
+  'removed: what turned out to come from an own account.';

@@ -1,0 +1,91 @@
+-- Income in list_expenses.
+
+create or replace function app.find_incomes(filter app.expense_filter) returns setof app.incomes
+language plpgsql stable set search_path = '' as $$
+begin
+  return query
+    select i.*
+    from app.incomes as i
+    where i.organization_id = identity.current_organization_id() and i.deleted_at is null
+      and i.received_on >= coalesce(filter.from_on, '-infinity') and i.received_on <= coalesce(filter.to_on, 'infinity')
+      and (filter.currency is null or i.currency = filter.currency)
+      and (filter.category_ids is null or coalesce(i.category_id, '') = any (filter.category_ids))
+      and (filter.not_category_ids is null or coalesce(i.category_id, '') <> all (filter.not_category_ids))
+      and (filter.payee is null or lower(i.name) = filter.payee)
+      and (filter.recorded_by is null or i.created_by = filter.recorded_by)
+      and (filter.words is null or app.fold_text(concat_ws(' ', i.name, i.note)) ~ all (filter.words));
+end
+$$;
+comment on function app.find_incomes is 'Returns the received income that matches a filter.';
+
+create or replace function app.list_incomes(context app.context, arguments jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  filter app.expense_filter;
+  page_size constant int := coalesce((arguments ->> 'limit')::int, 25);
+  scope constant jsonb := jsonb_build_array(context.organization_id, 'list_expenses', arguments - 'cursor' - 'limit');
+  key constant jsonb := app.read_cursor(scope, arguments ->> 'cursor');
+  rows app.incomes[];
+  cursors text[];
+  total_count bigint;
+  totals jsonb;
+  rules jsonb;
+begin
+  perform app.refuse_income_fields(
+    -- Only the defaults of these apply.
+    arguments - array(
+      select a.key from jsonb_each_text(arguments) as a
+      where (a.key, a.value) in (('sort', 'date'), ('order', 'desc'), ('format', 'json'))
+    ),
+    array['kind', 'from', 'to', 'query', 'categories', 'not_categories', 'payee', 'recorded_by', 'currency', 'limit',
+      'cursor'], null
+  );
+  filter := app.parse_expense_filter(context, arguments);
+  select coalesce(sum(s.count), 0), coalesce(jsonb_object_agg(s.currency, app.format_amount(s.minor, s.currency)), '{}')
+  into total_count, totals
+  from (
+    select i.currency, count(*) as count, sum(i.amount_minor) as minor
+    from app.find_incomes(filter) as i
+    group by i.currency
+  ) as s;
+  rows := array(
+    select i
+    from app.find_incomes(filter) as i
+    where key is null or (i.received_on, i.recorded_seq) < ((key ->> 0)::date, (key ->> 1)::bigint)
+    order by i.received_on desc, i.recorded_seq desc
+    limit page_size + 1
+  );
+  cursors := array(
+    select app.write_cursor(scope, jsonb_build_array(r.received_on, r.recorded_seq))
+    from unnest(rows[:page_size]) as r
+  );
+  select jsonb_agg(app.describe_income(context, i) order by i.recorded_seq) into rules
+  from app.incomes as i
+  where i.organization_id = context.organization_id and i.anchor_on is not null and i.deleted_at is null
+    and key is null;
+  return jsonb_build_object(
+    'data', jsonb_build_object(
+      'rows', (
+        select coalesce(jsonb_agg(app.describe_income(context, rows[n]) order by n), '[]')
+        from generate_series(1, least(page_size, cardinality(rows))) as n
+      ),
+      'repeating', rules
+    ),
+    'next_cursor', case when cardinality(rows) > page_size then cursors[page_size] end,
+    'total_count', total_count, 'totals_by_currency', totals,
+    'page', jsonb_build_object('list', 'rows', 'cursors', cursors),
+    'warnings', app.warn_of_hidden_income()
+  );
+end
+$$;
+comment on function app.list_incomes is
+  'Income for list_expenses: {rows, repeating?: the rules for income that returns}.';
+
+create or replace function app.warn_of_hidden_income() returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return case when identity.sees_everything() then '[]' else jsonb_build_array(app.warning('income_partly_known')) end;
+end
+$$;
+comment on function app.warn_of_hidden_income is
+  'A warning for people from whom some income may be hidden, whether or not there is any.';

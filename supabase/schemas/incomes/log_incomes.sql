@@ -1,0 +1,254 @@
+-- Income among the items of log_expenses, and rules for income that returns.
+
+create or replace function app.income_sort(name text) returns text
+language plpgsql immutable set search_path = '' as $$
+declare
+  text constant text := app.fold_text(name);
+begin
+  return case
+    when text ~ app.earned_words() then 'salary'
+    when text ~ ('\m(tax(es)? (refund|return)|steuer(ruck)?erstattung|finanzamt|tax office|hmrc|irs|impots?|dgfip|'
+      || 'agencia tributaria|belastingdienst|urzad skarbowy)\M') then 'tax_refund'
+    when text ~ '\m(rent(al)?|miete|mieteinnahmen?|loyers?|alquiler|affitto|aluguel|czynsz|huur)\M' then 'rent'
+    else 'other'
+  end;
+end
+$$;
+comment on function app.income_sort is 'The sort of an income by its name: salary, tax_refund, rent or other.';
+
+create or replace function app.refuse_income_fields(item jsonb, allowed text[], field text) returns void
+language plpgsql stable set search_path = '' as $$
+declare
+  others constant text[] := array(
+    select i.key from jsonb_each(item) as i
+    where i.key <> all (allowed) and i.value not in ('null', 'false', '[]', '""', '{}') order by i.key
+  );
+begin
+  if others <> '{}' then
+    perform app.fail('invalid_argument.income_fields', jsonb_build_object('fields', others), concat_ws('.', field,
+      others[1]));
+  end if;
+end
+$$;
+comment on function app.refuse_income_fields is 'Ends the tool with invalid_argument for a field that income lacks.';
+
+create or replace function app.parse_received_on(context app.context, value text, field text, is_rule boolean)
+  returns date
+language plpgsql stable set search_path = '' as $$
+declare
+  most constant interval := '5 years';
+  day constant date := app.parse_date(context, value, field, not is_rule);
+begin
+  if day > context.today + 1 and not is_rule or day > context.today + most then
+    perform app.fail('date_out_of_range.income_ahead', jsonb_build_object('date', day), field);
+  end if;
+  return case when day > context.today + 1 then day else app.parse_paid_on(context, value, field) end;
+end
+$$;
+comment on function app.parse_received_on is 'The day of an income; a rule for income that returns may begin later.';
+
+create or replace function app.find_same_income(context app.context, income app.incomes, before_seq bigint) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  days constant int := 5;
+begin
+  return (
+    select i.id
+    from app.incomes as i
+    where i.organization_id = context.organization_id and i.deleted_at is null and i.recorded_seq <= before_seq
+      and i.received_on between income.received_on - days and income.received_on + days
+      and i.amount_minor = income.amount_minor and i.currency = income.currency
+      -- The statement names the payer, not what a person calls it.
+      and (i.received_on = income.received_on and lower(i.name) = lower(income.name) or i.source = 'import')
+    order by i.received_on = income.received_on desc, i.recorded_seq desc
+    limit 1
+  );
+end
+$$;
+comment on function app.find_same_income is
+  'Returns the income with the same name, amount and day, or a statement''s with this amount up to five days around.';
+
+create or replace function app.describe_income(context app.context, income app.incomes) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  schedule constant app.expenses :=
+    app.income_schedule(income.frequency, income.every, income.anchor_on, income.ends_on);
+begin
+  return jsonb_strip_nulls(jsonb_build_object(
+    'id', income.id, 'kind', 'income', 'name', income.name, 'date', income.received_on,
+    'amount', app.format_amount(income.amount_minor, income.currency), 'currency', income.currency,
+    'base_amount', case when income.currency <> context.base_currency and income.received_on is not null then
+      app.format_amount((app.value_in_base(
+        context.base_currency, income.amount_minor, income.currency, income.received_on
+      )).base_minor, context.base_currency) end,
+    'sort', income.sort, 'category', (select c.name from app.categories as c where c.id = income.category_id),
+    'note', income.note, 'account', (select a.name from app.accounts as a where a.id = income.account_id),
+    'repeats', app.spell_rhythm(income.frequency, income.every),
+    'next_on', case when income.anchor_on is not null then (
+      app.dates_between(schedule, context.today, (context.today + interval '5 years')::date)
+    )[1] end,
+    'version', income.version
+  ));
+end
+$$;
+comment on function app.describe_income is
+  'An income for answers. A rule has repeats and next_on in place of date.';
+
+create or replace function app.spell_rhythm(frequency text, every int) returns text
+language sql immutable
+  return case frequency || '/' || every
+    when 'weekly/2' then 'biweekly' when 'monthly/3' then 'quarterly' else frequency end;
+comment on function app.spell_rhythm is 'The name of a rhythm, as in log_expenses.';
+
+create or replace function app.add_income_rule(context app.context, income app.incomes, rhythm text, first_on date)
+  returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  same app.incomes;
+  others jsonb;
+begin
+  income.received_on := null;
+  income.frequency := case rhythm when 'biweekly' then 'weekly' when 'quarterly' then 'monthly' else rhythm end;
+  income.every := case rhythm when 'biweekly' then 2 when 'quarterly' then 3 else 1 end;
+  income.anchor_on := first_on;
+  select i.* into same from app.incomes as i
+  where i.organization_id = context.organization_id and i.anchor_on is not null and i.deleted_at is null
+    and lower(i.name) = lower(income.name) and i.currency = income.currency and i.amount_minor = income.amount_minor
+    and (i.frequency, i.every) = (income.frequency, income.every)
+    and app.dates_between(
+      app.income_schedule(i.frequency, i.every, least(i.anchor_on, first_on), null),
+      greatest(i.anchor_on, first_on), greatest(i.anchor_on, first_on)
+    ) <> '{}'
+  order by i.recorded_seq limit 1;
+  if found then
+    return jsonb_build_object('rule', app.describe_income(context, same), 'is_new', false, 'others', '[]'::jsonb);
+  end if;
+  others := (
+    select coalesce(jsonb_agg(app.describe_income(context, i) order by i.recorded_seq), '[]')
+    from app.incomes as i
+    where i.organization_id = context.organization_id and i.anchor_on is not null and i.deleted_at is null
+      and lower(i.name) = lower(income.name)
+  );
+  insert into app.incomes as i (
+    organization_id, name, sort, category_id, amount_minor, currency, frequency, every, anchor_on, note, source,
+    created_by
+  ) values (
+    context.organization_id, income.name, income.sort, income.category_id, income.amount_minor, income.currency,
+    income.frequency, income.every, income.anchor_on, income.note, 'assistant', context.actor_id
+  ) returning i.* into income;
+  return jsonb_build_object('rule', app.describe_income(context, income), 'is_new', true, 'others', others);
+end
+$$;
+comment on function app.add_income_rule is
+  'Stores a rule for income that returns, unless the same exists: {rule, is_new, others: rules of the same name}.';
+
+create or replace function app.log_income(context app.context, item jsonb, field text, before_seq bigint,
+  arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  rhythm constant text := item ->> 'repeats';
+  payer constant text := app.clean_text(item ->> 'payee');
+  day constant date :=
+    app.parse_received_on(context, coalesce(item ->> 'date', 'today'), field || '.date', rhythm is not null);
+  income app.incomes;
+  same_id text;
+  added jsonb;
+  shown jsonb;
+begin
+  perform app.refuse_income_fields(item, array[
+    'name', 'amount', 'kind', 'currency', 'date', 'payee', 'category', 'note', 'repeats'
+  ], field);
+  income.name := app.clean_text(item ->> 'name');
+  if income.name is null then
+    perform app.fail('invalid_argument.expense_without_name', field => field || '.name');
+  end if;
+  if strpos(lower(income.name), lower(payer)) = 0 then
+    income.name := left(income.name || ', ' || payer, 120);
+  end if;
+  income.currency := coalesce(item ->> 'currency', context.base_currency);
+  income.amount_minor := app.parse_amount(item ->> 'amount', income.currency, field || '.amount');
+  income.sort := app.income_sort(concat_ws(' ', income.name, item ->> 'category'));
+  income.category_id := app.find_category(
+    context, item ->> 'category', field || '.category', (arguments ->> 'create_missing_categories')::boolean
+  );
+  income.note := nullif(btrim(item ->> 'note'), '');
+  income.received_on := day;
+  if rhythm is null or day <= context.today then
+    if arguments ->> 'on_duplicate' is distinct from 'allow' then
+      same_id := app.find_same_income(context, income, before_seq);
+    end if;
+    if same_id is null then
+      insert into app.incomes as i (
+        organization_id, name, sort, category_id, amount_minor, currency, received_on, note, source, created_by
+      ) values (
+        context.organization_id, income.name, income.sort, income.category_id, income.amount_minor, income.currency,
+        income.received_on, income.note, 'assistant', context.actor_id
+      ) returning i.* into income;
+    else
+      select i.* into income from app.incomes as i where i.id = same_id;
+    end if;
+    shown := app.describe_income(context, income);
+  end if;
+  if rhythm is not null then
+    added := app.add_income_rule(context, income, rhythm, day);
+    shown := coalesce(shown || jsonb_build_object('rule', (added -> 'rule') - 'kind'), added -> 'rule');
+  end if;
+  return jsonb_build_object(
+    'result', case when shown ->> 'id' = same_id or not (added ->> 'is_new')::boolean and not shown ? 'rule'
+        then jsonb_build_object('existing_id', shown -> 'id') || (shown - 'id') else shown end
+      || jsonb_build_object('status', case
+        when coalesce((added ->> 'is_new')::boolean, false) or shown ->> 'date' is not null and same_id is null
+        then 'created' else 'duplicate' end),
+    'others', case when (added ->> 'is_new')::boolean then added -> 'others' else '[]' end
+  );
+end
+$$;
+comment on function app.log_income is
+  'Stores an income, and with repeats a rule for the next ones: {result, others: rules of the same name}. A rule that '
+  'begins later is stored alone.';
+
+create or replace function app.log_incomes(context app.context, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  is_preview constant boolean := coalesce((arguments ->> 'dry_run')::boolean, false);
+  before_seq constant bigint := (
+    select coalesce(max(i.recorded_seq), 0) from app.incomes as i
+    where i.organization_id = context.organization_id
+  );
+  logged jsonb;
+  results jsonb := '[]';
+  others jsonb := '[]';
+  item jsonb;
+  index int;
+begin
+  for item, index in
+    select i.value, i.ordinality - 1 from jsonb_array_elements(arguments -> 'items') with ordinality as i
+    where i.value ->> 'kind' = 'income'
+  loop
+    logged := app.log_income(context, item, format('items[%s]', index), before_seq, arguments);
+    results := results || ((logged -> 'result') || jsonb_build_object('index', index) || case
+      when is_preview and logged #>> '{result,status}' = 'created'
+        then '{"status":"would_create","id":null}' else '{}' end::jsonb);
+    others := others || (logged -> 'others');
+  end loop;
+  return jsonb_build_object(
+    'results', results,
+    'warnings', case when others = '[]' then '[]' else jsonb_build_array(
+        app.warning('income_expected_twice', jsonb_build_object('rules', others))
+    ) end || case when not jsonb_path_exists(results, '$[*] ? (@.status == "duplicate")') then '[]'
+        else jsonb_build_array(app.warning('duplicate.income', jsonb_build_object(
+          'names', jsonb_path_query_array(results, '$[*] ? (@.status == "duplicate").name')
+        ))) end,
+    'facts', coalesce((
+      select jsonb_build_object('incomes', jsonb_agg(jsonb_build_object(
+        'name', r -> 'name', 'date', coalesce(r -> 'date', r -> 'next_on'), 'amount', r -> 'amount',
+        'currency', r -> 'currency', 'repeats', coalesce(r #> '{rule,repeats}', r -> 'repeats')
+      )))
+      from jsonb_path_query(results, '$[0 to 3] ? (@.status != "duplicate")') as r
+      having count(*) > 0
+    ), '{}')
+  );
+end
+$$;
+comment on function app.log_incomes is
+  'Stores the income among the items of log_expenses: {results, warnings, facts}.';

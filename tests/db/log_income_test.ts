@@ -1,0 +1,252 @@
+/** Income through the tools: said, corrected, read, from statements, and hidden from members. */
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { testBooks } from "../_support/book_steps.ts";
+import { type Books, type Json, openBooks } from "../_support/books.ts";
+import { importOfFile } from "../_support/import_args.ts";
+
+const say = (books: Books, item: Json, more: Json = {}) =>
+  books.call("log_expenses", { items: [{ name: "Salary", amount: "2450", kind: "income", ...item }], ...more });
+const listed = async (books: Books, more: Json = {}) =>
+  (await books.ok("list_expenses", { kind: "income", ...more })).rows
+    .map(({ date, name, amount }: Json) => [date, name, amount]);
+const sum = (books: Books, more: Json = {}) => books.call("summarize_spending", { kind: "income", ...more });
+const rows = ({ data }: Json) => data.rows.map(({ group, amount }: Json) => [...group, amount]);
+const warned = ({ warnings }: Json) => (warnings ?? []).map(({ code }: Json) => code);
+
+type Row = [date: string, name: string, amount: string];
+const commit = async (books: Books, rows: Row[], more: Json = {}): Promise<Json> => {
+  const file = `Date,Name,Amount\n${rows.map((row) => row.join(",")).join("\n")}\n`;
+  const { preview } = await books.ok(
+    "import_expenses",
+    importOfFile(file, { account: "Giro", mapping: { negative_is_expense: true }, ...more }),
+  );
+  return await books.call("import_expenses", preview.commit_with);
+};
+const RENT: Row = ["2026-10-01", "Rent", "-800.00"];
+const PAY: Row = ["2026-10-02", "Work GmbH salary", "2450.00"];
+
+testBooks("income", { day: "2026-10-28" }, {
+  "said once is kept apart from spending, and a repeated word adds nothing": async (books) => {
+    await books.ok("log_expenses", { items: [{ name: "Lunch", amount: "10" }] });
+    const before = await books.ok("summarize_spending");
+    const { data, change_id } = await say(books, { payee: "Work GmbH", note: "October" });
+    const [{ id, ...result }] = data.results;
+    assertMatch(id, /^inc_/);
+    assertEquals([result, data.totals_by_currency], [{
+      index: 0,
+      status: "created",
+      kind: "income",
+      name: "Salary, Work GmbH",
+      date: "2026-10-28",
+      amount: "2450.00",
+      currency: "EUR",
+      sort: "salary",
+      note: "October",
+      version: 1,
+    }, {}]);
+    assertEquals(await books.ok("summarize_spending"), before);
+    assertEquals((await books.ok("list_expenses")).rows.length, 1);
+    const again = await say(books, { payee: "Work GmbH" });
+    assertEquals([again.data.results[0].status, again.data.results[0].existing_id, again.change_id], [
+      "duplicate",
+      id,
+      undefined,
+    ]);
+    assertEquals(warned(again), ["duplicate"]);
+    assertEquals(
+      (await say(books, { payee: "Work GmbH" }, { on_duplicate: "allow" })).data.results[0].status,
+      "created",
+    );
+    await books.ok("undo_change");
+    const { undone, reversed } = await books.ok("undo_change", { change_id });
+    assertEquals(undone.summary, "Logged income Salary, Work GmbH on 2026-10-28, 2450.00 EUR");
+    assertEquals(reversed.map(({ what }: Json) => what), ["Income Salary, Work GmbH of 2450.00 EUR removed"]);
+    assertEquals(await listed(books), []);
+  },
+  "is corrected and deleted by its id": async (books) => {
+    const { data } = await say(books, { date: "2026-10-27" });
+    const { id } = data.results[0];
+    const { updated } = await books.ok("update_expenses", { ids: [id], set: { amount: "2480" } });
+    assertEquals(updated.map(({ before, after, version }: Json) => [before, after, version]), [
+      [{ amount: "2450.00" }, { amount: "2480.00" }, 2],
+    ]);
+    await books.fails("stale_version", "update_expenses", { ids: [id], set: { amount: "1" }, expected_version: 1 });
+    await books.fails("invalid_argument", "update_expenses", { ids: [id], set: { tags: ["x"] } });
+    await books.fails("invalid_argument", "update_expenses", { ids: [id], set: { amount: "1" }, add_tags: ["x"] });
+    assertEquals(await listed(books), [["2026-10-27", "Salary", "2480.00"]]);
+    await books.fails("expectation_mismatch", "delete_records", { ids: [id], expected: [{ id, amount: "2450" }] });
+    await books.fails("invalid_argument", "delete_records", { ids: [id, "exp_00000000000a"] });
+    const { deleted } = await books.ok("delete_records", { ids: [id], expected: [{ id, amount: "2480" }] });
+    assertEquals(deleted.map(({ name, amount }: Json) => [name, amount]), [["Salary", "2480.00"]]);
+    assertEquals(await listed(books), []);
+    await books.fails("not_found", "update_expenses", { ids: [id], set: { amount: "1" } });
+    await books.ok("undo_change");
+    assertEquals(await listed(books), [["2026-10-27", "Salary", "2480.00"]]);
+  },
+  "that returns has a rule, which is no income itself": async (books) => {
+    const { data } = await say(books, { date: "2026-11-28", repeats: "monthly" });
+    const [{ id, repeats, next_on, date }] = data.results;
+    assertEquals([repeats, next_on, date], ["monthly", "2026-11-28", undefined]);
+    assertEquals(await listed(books), []);
+    const again = await say(books, { date: "2026-12-28", repeats: "monthly" });
+    assertEquals([again.data.results[0].status, again.data.results[0].existing_id], ["duplicate", id]);
+    // Received today, and again on this day of each month.
+    const both = await say(books, { name: "Rent of the flat", amount: "700", repeats: "monthly" });
+    assertEquals(both.data.results[0].rule.next_on, "2026-10-28");
+    assertEquals([(await listed(books)).length, warned(both)], [1, []]);
+    const more = await say(books, { amount: "2600", date: "2026-11-28", repeats: "monthly" });
+    assertEquals(warned(more), ["income_expected_twice"]);
+    assertStringIncludes(more.warnings[0].message, `"Salary", 2450.00 EUR monthly, next on 2026-11-28 (${id})`);
+    await books.ok("update_expenses", { ids: [id], set: { amount: "2500", date: "2026-11-25" } });
+    const { repeating } = await books.ok("list_expenses", { kind: "income" });
+    assertEquals(repeating.map(({ name, amount, next_on }: Json) => [name, amount, next_on]), [
+      ["Salary", "2500.00", "2026-11-25"],
+      ["Rent of the flat", "700.00", "2026-10-28"],
+      ["Salary", "2600.00", "2026-11-28"],
+    ]);
+    const gone = await books.call("delete_records", { ids: [both.data.results[0].id] });
+    assertEquals(warned(gone), ["income_still_expected"]);
+    await books.fails("date_out_of_range", "log_expenses", {
+      items: [{ name: "Salary", amount: "1", kind: "income", date: "2026-11-28" }],
+    });
+    await books.fails("invalid_argument", "log_expenses", {
+      items: [{ name: "Salary", amount: "1", kind: "income", tax: "1" }],
+    });
+    await books.fails("invalid_argument", "log_expenses", {
+      items: [{ name: "Gym", amount: "1", repeats: "monthly" }],
+    });
+  },
+  "in a closed month stays as it is": async (books) => {
+    await books.ok("update_settings", { closed_through: "2026-09" });
+    await books.fails("month_closed", "log_expenses", {
+      items: [{ name: "Salary", amount: "1", kind: "income", date: "2026-09-30" }],
+    });
+    const { data } = await commit(books, [["2026-09-30", "Work GmbH salary", "2450.00"], PAY, RENT]);
+    assertEquals([data.income.closed, data.income.created], [1, 1]);
+  },
+  "of a statement is kept once, and matches what a person said": async (books) => {
+    await say(books, { date: "2026-09-29" });
+    const before = await books.ok("summarize_spending");
+    const first = await commit(books, [RENT, PAY, ["2026-10-05", "Work GmbH bonus salary", "300.00"]]);
+    assertEquals(first.data.income, { created: 1, linked: 1, totals: { EUR: "300.00" } });
+    assertEquals(await listed(books), [
+      ["2026-10-05", "Work GmbH bonus salary", "300.00"],
+      ["2026-09-29", "Salary", "2450.00"],
+    ]);
+    assertEquals((await books.ok("summarize_spending")).total.amount, "800.00");
+    const same = await commit(books, [RENT, PAY, ["2026-10-05", "Work GmbH bonus salary", "300.00"]]);
+    assertEquals([same.data.income, same.change_id], [undefined, undefined]);
+    // Said after the statement, it is the same.
+    const said = await say(books, { name: "Bonus", amount: "300", date: "2026-10-04" });
+    assertEquals(said.data.results[0].status, "duplicate");
+    await books.ok("undo_change", { change_id: first.change_id });
+    assertEquals(await listed(books), [["2026-09-29", "Salary", "2450.00"]]);
+    assertEquals(await books.ok("summarize_spending"), before);
+    const anew = await commit(books, [RENT, PAY, ["2026-10-05", "Work GmbH bonus salary", "300.00"]]);
+    assertEquals(anew.data.income, { created: 1, linked: 1, totals: { EUR: "300.00" } });
+    assertMatch(
+      (await books.ok("get_context", { include: ["recent_changes"] })).recent_changes[0].summary,
+      /^Imported 1 expense: Rent; 1 income$/,
+    );
+  },
+  "deleted by a person does not come back with its statement": async (books) => {
+    await commit(books, [RENT, PAY]);
+    const { rows: [{ id }] } = await books.ok("list_expenses", { kind: "income" });
+    await books.ok("delete_records", { ids: [id] });
+    assertEquals((await commit(books, [RENT, PAY])).data.income, undefined);
+    assertEquals(await listed(books), []);
+  },
+  "from an own account is a transfer": async (books) => {
+    await commit(books, [RENT, ["2026-10-05", "Incoming money", "500.00"]]);
+    assertEquals((await listed(books)).length, 1);
+    const { data } = await commit(books, [["2026-10-03", "Coffee", "-3.00"], [
+      "2026-10-05",
+      "Internal transfer",
+      "-500.00",
+    ]], {
+      account: "Savings",
+    });
+    assertEquals([data.income, await listed(books)], [{ removed: 1 }, []]);
+    await books.ok("undo_change");
+    assertEquals((await listed(books)).length, 1);
+  },
+  "is summed by sort, payer and month, and net is what spending leaves": async (books) => {
+    for (const date of ["2026-09-01", "2026-10-01"]) {
+      await books.ok("log_expenses", { items: [{ name: "Rent", amount: "800", date }], on_duplicate: "allow" });
+    }
+    await say(books, { date: "2026-09-28" });
+    await say(books, { date: "2026-08-28" });
+    await say(books, { name: "Flea market", amount: "50", date: "2026-09-05" });
+    await say(books, { date: "2026-10-29", repeats: "monthly" });
+    const quarter = { from: "2026-08-01", to: "2026-10-31" };
+    assertEquals(rows(await sum(books, quarter)), [["Salary", "4900.00"], ["Other income", "50.00"]]);
+    assertEquals(rows(await sum(books, { ...quarter, group_by: ["payee"] })), [
+      ["Salary", "4900.00"],
+      ["Flea market", "50.00"],
+    ]);
+    const net = await books.call("summarize_spending", { kind: "net", ...quarter });
+    assertEquals(
+      net.data.rows.map(({ group, amount, income, spending }: Json) => [...group, amount, income, spending]),
+      [
+        ["2026-08", "2450.00", "2450.00", "0.00"],
+        ["2026-09", "1700.00", "2500.00", "800.00"],
+        ["2026-10", "-800.00", "0.00", "800.00"],
+      ],
+    );
+    assertEquals(net.data.total, { amount: "3350.00", currency: "EUR", income: "4950.00", spending: "1600.00" });
+    assertEquals(warned(net), ["income_expected", "net_is_income_less_spending"]);
+    assertStringIncludes(net.warnings[0].message, '"Salary", 2450.00 EUR, expected on 2026-10-29');
+    assertEquals(warned(await sum(books, { from: "2025-01-01", to: "2025-12-31" })), ["income_unknown"]);
+    assertEquals(warned(await sum(books, { from: "2026-01-01", to: "2026-09-30" })), ["income_begins"]);
+    await books.fails("invalid_argument", "summarize_spending", { kind: "net", group_by: ["payee"] });
+    await books.fails("invalid_argument", "summarize_spending", { kind: "income", tags: ["x"] });
+    await books.fails("invalid_argument", "list_expenses", { kind: "income", sort: "amount" });
+    const page = await books.call("list_expenses", { kind: "income", limit: 2 });
+    const rest = await books.call("list_expenses", { kind: "income", limit: 2, cursor: page.next_cursor });
+    assertEquals([page.total_count, page.data.rows.length, rest.data.rows.length, rest.next_cursor], [
+      3,
+      2,
+      1,
+      undefined,
+    ]);
+  },
+  "of a payer with a private category stays hidden, also in statements": async (books, database) => {
+    const member = await books.join();
+    await books.ok("update_settings", { category: { action: "create", name: "Payroll" } });
+    await books.ok("update_settings", { category: { action: "make_private", name: "Payroll" } });
+    await books.ok("update_settings", { payee_rules: [{ payee: "Work GmbH", category: "Payroll" }] });
+    await say(member, { name: "Salary Ben", amount: "1900", date: "2026-10-20" });
+    const { change_id } = await commit(books, [RENT, PAY]);
+    assertEquals((await listed(books)).length, 2);
+    assertEquals(await listed(member), [["2026-10-20", "Salary Ben", "1900.00"]]);
+    const mine = await sum(member);
+    assertEquals([mine.data.total.amount, warned(mine)], ["1900.00", ["income_partly_known"]]);
+    const seen = JSON.stringify([
+      await member.call("reconcile", { account: "Giro" }),
+      await member.call("get_context", { include: ["recent_changes", "balances", "payees"] }),
+      await member.call("list_expenses", { kind: "income" }),
+      await member.call("summarize_spending", { kind: "net", period: "this_month" }),
+    ]);
+    assertEquals(/2450|Work/.test(seen), false, seen);
+    const { rows: [, { id }] } = await books.ok("list_expenses", { kind: "income" });
+    await member.fails("not_found", "delete_records", { ids: [id] });
+    await member.fails("not_found", "update_expenses", { ids: [id], set: { amount: "1" } });
+    await member.fails("not_found", "undo_change", { change_id });
+    const other = await openBooks(database, { day: books.today() });
+    await other.fails("not_found", "delete_records", { ids: [id] });
+    assertEquals(await listed(other), []);
+  },
+  "of others stays hidden from members who see only their own records": async (books, database) => {
+    const member = await books.join();
+    await commit(books, [RENT, PAY]);
+    await say(member, { name: "Salary Ben", amount: "1900", date: "2026-10-20" });
+    await database.query("update identity.organizations set own_only = true where id = $1", [books.organizationId]);
+    assertEquals(await listed(member), [["2026-10-20", "Salary Ben", "1900.00"]]);
+    assertEquals((await listed(books)).length, 2);
+    const again = await commit(member, [RENT, PAY]);
+    assertEquals([again.data.income, (await listed(books)).length], [undefined, 2]);
+    const viewer = await books.join("viewer");
+    assertEquals((await listed(viewer)).length, 2);
+    await viewer.fails("forbidden_role", "log_expenses", { items: [{ name: "x", amount: "1", kind: "income" }] });
+  },
+});
