@@ -11,6 +11,7 @@ import { tabsOf } from "../../../shared/pages/tabs.tsx";
 import { datevPath, organizationPath } from "../../../shared/urls.ts";
 import type { Reader } from "../../../shared/words/reader.ts";
 import type { PageDeps } from "../page_guards.ts";
+import { CategoryNames } from "./category_names.tsx";
 import { type DatevCategory, isUsed } from "./datev_categories.ts";
 import { accountField, taxField, type TypedDatev } from "./datev_form.ts";
 import type { Exporting } from "./export_page.tsx";
@@ -76,17 +77,6 @@ export async function renderDatev(c: AppContext, { config, clock }: PageDeps, vi
     ),
   });
 }
-
-export const CategoryNames = ({ categories }: { categories: readonly DatevCategory[] }) => (
-  <>
-    {categories.map(({ name }, place) => (
-      <>
-        {place > 0 && ", "}
-        <Name>{name}</Name>
-      </>
-    ))}
-  </>
-);
 
 type FormView = Pick<DatevView, "categories" | "typed"> & { reader: Reader };
 

@@ -11,7 +11,7 @@ import { StateNotice } from "../../../shared/pages/organization_state.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { withoutAccount } from "../../../shared/export/datev_settings.ts";
 import { datevPath } from "../../../shared/urls.ts";
-import { CategoryNames } from "./datev_page.tsx";
+import { CategoryNames } from "./category_names.tsx";
 import { isUsed, listCategories } from "./datev_categories.ts";
 import { tabsOf } from "../../../shared/pages/tabs.tsx";
 import type { PageDeps } from "../page_guards.ts";
