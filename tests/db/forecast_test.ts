@@ -42,7 +42,7 @@ testBooks("forecast", { day: TODAY }, {
       ["2026-12-06", "659.00"],
     ]);
     assertEquals(assumptions, []);
-    assertMatch(left_out.join(" "), /Spending besides bills/);
+    assertMatch(left_out.join(" "), /Spending other than bills/);
   },
   "an overdue bill counts today, a paid one not again, and one without an amount is named": async (books) => {
     books.goTo("2026-11-01");

@@ -110,16 +110,24 @@ begin
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.status = 'active'
         and b.deleted_at is null and t.text is not null and usual.minor is not null
     ), spelled as materialized (
+      -- Numbers differ on every line, and are no words of a name.
       select t.text, app.descriptor_words(t.text) as words
-      from (select distinct f.text from flows as f where f.direction = 'out') as t
+      from (
+        select distinct regexp_replace(f.text, '\S*\d\S*', '', 'g') as text from flows as f where f.direction = 'out'
+      ) as t
       where exists (select from bills)
+    ), resembling as materialized (
+      select s.text, b.currency, b.minor, b.amount_mode
+      from spelled as s
+      join bills as b on b.words && s.words
+      where app.compare_names(b.words, s.words) >= 2
     ), billed as materialized (
       -- Charges from before a bill was added: its dates stand for them.
       select distinct f.line_id
-      from bills as b
-      join spelled as s on app.compare_names(b.words, s.words) >= 2
-      join flows as f on f.text = s.text and f.direction = 'out' and f.currency = b.currency
-        and app.same_amount(f.amount_minor, b.minor, case b.amount_mode when 'fixed' then 30 else 60 end)
+      from resembling as r
+      join flows as f on regexp_replace(f.text, '\S*\d\S*', '', 'g') = r.text and f.direction = 'out'
+        and f.currency = r.currency
+        and app.same_amount(f.amount_minor, r.minor, case r.amount_mode when 'fixed' then 30 else 60 end)
     ), weeks as (
       select f.id, f.currency, f.week, sum(f.minor) as minor,
         coalesce(sum(f.minor) filter (where not f.is_inside), 0) as outside
