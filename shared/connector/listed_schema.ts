@@ -18,6 +18,7 @@ const UNLISTED = new Set([
   "confirm_days",
   "create_missing_categories",
   "my_share_percent",
+  "notice_days",
   "reason",
 ]);
 

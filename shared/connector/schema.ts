@@ -34,6 +34,9 @@ export const PATTERNS = {
     "^((this|last|next)_(week|month|quarter|year)|last_([1-9]\\d{0,2}_days|[1-9]\\d?_(weeks|months)|[1-9]_years))$",
   /** A month in `due_on`, which means the bill's date in that month. */
   month: "^(\\d{4}|-)-(0[1-9]|1[0-2])$",
+  /** A notice period, at most two years, and the day to which it is given. */
+  notice:
+    "^(([1-6]?\\d?\\d|7[0-2]\\d) days?|(\\d?\\d|10[0-4]) weeks?|(1?\\d|2[0-4]) months?)( to (term|month|quarter|day))?$",
   weekday: "^((last|next)_)?(mon|tues|wednes|thurs|fri|satur|sun)day$",
   url: "^(https?://[^\\s/?#@\\\\]+([/?#]\\S*)?)?$",
 };
@@ -151,6 +154,21 @@ export const shared: JsonSchema = object(
   [],
   { description: "Equally unless shares or amounts." },
 );
+
+/** The contract behind a bill, as far as the person says it. */
+export const billContract: JsonSchema = object({
+  started_on: date(),
+  term_months: integer({ minimum: 0, maximum: 240, description: "Minimum; 0 = none." }),
+  renewal_months: integer({ minimum: 0, maximum: 240, description: "0 = open end." }),
+  notice: {
+    type: "string",
+    pattern: PATTERNS.notice,
+    description: '"3 months to quarter" (or term, month, day).',
+  },
+  form: oneOf(["letter", "email", "online", "any"]),
+  customer_number: text(60),
+  address: text(300),
+});
 
 /**
  * A schema whose fields are described in the listing of another tool.

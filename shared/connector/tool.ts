@@ -156,7 +156,7 @@ export function defineTool(
     maxBytes,
     listed: {
       ...contract,
-      outputSchema: envelopeSchema(data, isList),
+      outputSchema: envelopeSchema({ data, isList, annotations: contract.annotations }),
       // Hosts that show sign-in per tool read this. Access is enforced by the endpoint's own challenge.
       _meta: { ...meta, securitySchemes: [{ type: "oauth2", scopes: [SCOPE] }] },
     },
@@ -206,7 +206,9 @@ function limitUnknownFields(input: unknown, { properties = {} }: JsonSchema): un
 }
 
 /** Deliberately loose: a validating client must accept errors, and results with fields that are added later. */
-function envelopeSchema(data: ToolContract["data"], isList: boolean): JsonSchema {
+function envelopeSchema(
+  { data, isList = false, annotations: { readOnlyHint } }: Pick<ToolContract, "data" | "isList" | "annotations">,
+): JsonSchema {
   const properties = (types: Record<string, string>): Record<string, JsonSchema> =>
     Object.fromEntries(Object.entries(types).map(([key, type]) => [key, { type }]));
   return {
@@ -214,7 +216,8 @@ function envelopeSchema(data: ToolContract["data"], isList: boolean): JsonSchema
     properties: {
       ...properties({ ok: "boolean", context: "object" }),
       data: { type: "object", properties: properties(data) },
-      ...properties({ change_id: "string", warnings: "array", error: "object" }),
+      ...(!readOnlyHint && properties({ change_id: "string" })),
+      ...properties({ warnings: "array", error: "object" }),
       ...(isList && properties({ next_cursor: "string", total_count: "integer", totals_by_currency: "object" })),
     },
     required: ["ok"],

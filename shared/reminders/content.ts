@@ -56,11 +56,11 @@ export const Unlisted = z.object({
 export type Unlisted = z.infer<typeof Unlisted>;
 
 /**
- * The end of a trial, the renewal or last day to cancel of a contract, a price rise, or an automatic payment without an
- * amount. Announced once, or once more near the day.
+ * The end of a trial, its first charge, the renewal or last day to cancel of a contract, a price rise, or an automatic
+ * payment without an amount. Announced once, or once more near the day.
  */
 export const DigestNotice = z.object({
-  kind: z.enum(["trial", "cancel_by", "renewal", "price_rise", "awaited"]),
+  kind: z.enum(["trial", "trial_charged", "cancel_by", "renewal", "price_rise", "awaited"]),
   bill_id: z.string(),
   name: z.string(),
   /** The last day of a trial, the last day to cancel, the renewal, the first date with the new price, the due date. */
@@ -74,10 +74,15 @@ export const DigestNotice = z.object({
   every: z.number(),
   /** For how many years it renews. */
   term_years: z.number(),
+  /** The same in months, 0 for an open end; null if unknown. Older databases know only years. */
+  term_months: z.optional(z.nullable(z.number())),
   /** Whether it renews by a contract; otherwise it is a yearly bill. */
   is_contract: z.boolean(),
   /** With `cancel_by`: when it renews unless cancelled. */
   renews_on: z.nullable(z.string()),
+  /** With `cancel_by` of a recorded contract: its last day if it is cancelled by then, and how to cancel. */
+  ends_on: z.optional(z.nullable(z.string())),
+  form: z.optional(z.nullable(z.enum(["letter", "email", "online", "any"]))),
   /**
    * The bill's amount; for a contract, the amount of its next term; for a price rise, the new one. Null when unknown or
    * hidden.

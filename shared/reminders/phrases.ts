@@ -43,7 +43,7 @@ export function advice(content: DigestContent, { words, format }: Wording): stri
 function adviceWithoutBills(content: DigestContent, words: Wording["words"]): string {
   const awaited = noticesOf(content).find(({ kind }) => kind === "awaited");
   if (awaited) return words.advice.tellAmount({ name: quotedName(awaited.name) });
-  const ending = noticesOf(content).find(({ kind }) => kind === "trial" || kind === "cancel_by");
+  const ending = noticesOf(content).find(({ kind }) => ["trial", "trial_charged", "cancel_by"].includes(kind));
   if (ending) return words.advice.cancelled({ name: innerName(ending.name) });
   const hasBills = billsOf(content).length > 0;
   const [budget] = hasBills ? [] : budgetsOf(content);

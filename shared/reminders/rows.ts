@@ -212,20 +212,25 @@ function carriedOf(
 }
 
 function noticeNote(notice: DigestNotice, { words, format, today }: Setting): string {
-  const { kind, currency, frequency, every, term_years: years, is_contract: isContract } = notice;
+  const { kind, currency, frequency, every, is_contract: isContract } = notice;
+  const months = notice.term_months ?? (notice.ends_on ? null : notice.term_years * 12);
   const money = (amount: string | null) => amount === null ? undefined : format.money(amount, currency);
   const amount = money(notice.amount);
   switch (kind) {
     case "trial":
       return words.notice.trial({ amount, frequency, every });
+    case "trial_charged":
+      return words.notice.trial_charged({ amount, frequency, every });
     case "cancel_by":
       return words.notice.cancel_by({
         amount,
         renewsOn: format.date(notice.renews_on!, { style: "day", today }),
-        years,
+        endsOn: notice.ends_on ? format.date(notice.ends_on, { style: "day", today }) : undefined,
+        months,
+        form: notice.form ?? undefined,
       });
     case "renewal":
-      return words.notice.renewal({ amount, years, isContract });
+      return words.notice.renewal({ amount, months: months ?? 0, isContract });
     case "awaited":
       return words.notice.awaited;
     case "price_rise": {

@@ -89,6 +89,7 @@ function countsOf(content: DigestContent, { words, format }: Wording): string {
     until: until === undefined ? "" : format.date(until, { style: "shortDay", today: content.today }),
     overdue: bills.filter(isOverdue).length + unlisted.overdue,
     trial: count("trial"),
+    trialCharged: count("trial_charged"),
     cancelBy: count("cancel_by"),
     renewal: count("renewal"),
     priceRise: count("price_rise"),

@@ -21,6 +21,7 @@ export const CAPTURED_COLUMNS = [
   "charged_minor",
   "closed_at",
   "closed_through",
+  "contract",
   "created_by",
   "currency",
   "datev",

@@ -63,6 +63,7 @@ const CALLS: Record<string, (books: PrivateBooks) => Args[]> = {
   add_bill: () => [{ name: "pension", amount: "15.00", first_due: "2026-12-21" }],
   update_bill: ({ ids }) => [{ bill_id: ids.bill, set: { note: "Mine" } }, { bill_id: ids.bill, set: { amount: "1" } }],
   mark_bill_paid: ({ ids }) => [{ bill_id: ids.bill }, { bill_name: "health" }],
+  draft_cancellation: ({ ids }) => [{ bill_id: ids.bill }, { bill_name: "health" }],
   list_documents: ({ ids }) => [{}, { query: "a" }, { document_id: ids.document }],
   attach_document: ({ ids }) => [{ document_id: ids.document }, { document_id: ids.document, to: "none" }],
   settle_up: () => [{}, { to: "owner", amount: "1.00" }],

@@ -36,6 +36,7 @@ const CALLS: Record<string, (one: Tenant) => Args[]> = {
   add_bill: () => [{ name: "Phone", amount: "15.00", first_due: "2026-12-01" }],
   update_bill: (one) => [{ bill_id: id(one, "bill", "b"), set: { note: "Mine" } }],
   mark_bill_paid: (one) => [{ bill_id: id(one, "bill", "b"), due_on: "2026-11-22" }, { bill_name: "Phone" }],
+  draft_cancellation: (one) => [{ bill_id: id(one, "bill", "b") }, { bill_name: "Phone", language: "de" }],
   list_documents: () => [{}, { query: "a" }],
   attach_document: (
     one,

@@ -276,6 +276,16 @@ export const STEPS: Record<string, Step> = {
     if (change_id) model.write(change_id, () => {});
   },
 
+  async draft_cancellation(run, pick, seed) {
+    const bill = await someBill(run, pick);
+    if (!bill) return;
+    const { change_id } = await run.books.call("draft_cancellation", {
+      bill_id: bill.id,
+      contract: { customer_number: `${seed}` },
+    });
+    if (change_id) run.model.write(change_id, () => {});
+  },
+
   async undo_change(run, pick, seed) {
     const { books, model } = run;
     const recent = model.changeIds().slice(-25);

@@ -205,3 +205,35 @@ Deno.test("a digest names only the recipient's trials and drops outdated notices
   // Its log row is deleted with it, so that the new end is announced too.
   assertEquals(noticed(await run(at("2026-11-23"))), ["trial Slack 7"]);
 });
+
+Deno.test("a trial that became a charge is told once", async () => {
+  const books = await fresh({ day: SOON });
+  const id = await addBill(books, "Zoom", "2026-11-21", { trial_ends_on: "2026-11-20", remind_days_before: 0 });
+  books.goTo("2026-11-22");
+  await books.ok("mark_bill_paid", { bill_id: id, due_on: "2026-11-21", paid_on: "2026-11-21" });
+  assertEquals(await daysOf("2026-11-22", 30), { "11-22": "trial_charged Zoom -2" });
+});
+
+Deno.test("a contract is told 14 and 3 days before its last day to cancel, with its form and end", async () => {
+  const books = await fresh({ day: SOON });
+  const contract = { started_on: "2025-01-01", term_months: 24, renewal_months: 12, notice: "1 month", form: "letter" };
+  await addBill(books, "Gym", FAR, { contract });
+  const [digest] = await run(at("2026-11-16"));
+  assertEquals(
+    digest!.content.organizations[0]!.notices.map(({ kind, on, renews_on, ends_on, form, term_months, amount }) => (
+      { kind, on, renews_on, ends_on, form, term_months, amount }
+    )),
+    [{
+      ...{ kind: "cancel_by", on: "2026-11-30", renews_on: "2027-01-01", ends_on: "2026-12-31" },
+      ...{ form: "letter", term_months: 12, amount: "120.00" },
+    }],
+  );
+  assertEquals(await daysOf("2026-11-17", 40), { "11-27": "cancel_by Gym 3", "12-18": "renewal Gym 14" });
+});
+
+Deno.test("an open-ended contract is told before its minimum term ends, and never again", async () => {
+  const books = await fresh({ day: SOON });
+  const contract = { started_on: "2025-12-15", term_months: 12, renewal_months: 0, notice: "2 weeks to day" };
+  await addBill(books, "Phone", FAR, { contract });
+  assertEquals(await daysOf(SOON, 60), { "11-16": "cancel_by Phone 14", "11-27": "cancel_by Phone 3" });
+});

@@ -4,6 +4,7 @@ import { addBill } from "./add_bill/contract.ts";
 import { attachDocument } from "./attach_document/contract.ts";
 import { decideProposal } from "./decide_proposal/contract.ts";
 import { deleteRecords } from "./delete_records/contract.ts";
+import { draftCancellation } from "./draft_cancellation/contract.ts";
 import { forecast } from "./forecast/contract.ts";
 import { getContext } from "./get_context/contract.ts";
 import { importExpenses } from "./import_expenses/contract.ts";
@@ -38,6 +39,7 @@ export const TOOLS: readonly Tool[] = [
   updateExpenses,
   addBill,
   updateBill,
+  draftCancellation,
   markBillPaid,
   attachDocument,
   settleUp,

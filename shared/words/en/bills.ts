@@ -1,6 +1,7 @@
 /** Words of `add_bill` and `update_bill`. */
 import type { Money, Refusal } from "../message.ts";
 import { ask, count, money, names, quoted, type WhoCan } from "./phrases.ts";
+import { type MissingOfContract, missingOfContract } from "./draft_cancellation.ts";
 import { type Schedule, schedule } from "./schedule.ts";
 
 interface Named {
@@ -63,6 +64,10 @@ export const refusals = {
   "invalid_argument.notice_without_renewal": (): Refusal => ({
     message: "A notice period counts back from the renewal date, which is missing.",
     hint: "Give renews_on as well, or leave notice_days out.",
+  }),
+  "date_out_of_range.not_confirmed_yet": ({ date }: { date: string }): Refusal => ({
+    message: `${date} is in the future: a cancellation is confirmed once the answer has come.`,
+    hint: "Give the day of the confirmation; ends_on takes the contract's last day.",
   }),
   "invalid_argument.too_many_bills": ({ organization, most }: { organization: string; most: number }): Refusal => ({
     message: `${organization} has ${most} bills, which is the maximum.`,
@@ -155,6 +160,12 @@ const renewal = (cancel_by?: string): string =>
   cancel_by ? ` It renews unless somebody cancels it by ${cancel_by}.` : "";
 
 export const warnings = {
+  "contract_incomplete": ({ name, missing }: Named & { missing: MissingOfContract[] }): string =>
+    `No last day to cancel ${name} is known, because nobody has said ${missingOfContract(missing)}. Ask the person, ` +
+    "never guess; update_bill set.contract stores it.",
+  "confirmed_without_end": ({ name }: Named): string =>
+    `The cancellation of ${name} is confirmed, but not its last day, so it stays active and due. Ask for the day, and ` +
+    "set ends_on; if it is over already, set status cancelled.",
   "first_due_moved": (
     { name, next_due, first_due, closed_until }: Named & { next_due: string; first_due: string; closed_until?: string },
   ): string =>

@@ -22,6 +22,7 @@ const NAMES: Readonly<Record<Field, string>> = {
   charged_minor: "charge",
   closed_at: "day it was settled",
   closed_through: "closed months",
+  contract: "contract",
   created_by: "who added it",
   currency: "currency",
   datev: "DATEV accounts",

@@ -10,6 +10,7 @@ import { chartPage } from "./chart_page.ts";
 import * as changeExpenses from "./change_expenses.ts";
 import { connector } from "./connector.ts";
 import * as contract from "./contract.ts";
+import * as draftCancellation from "./draft_cancellation.ts";
 import { effects } from "./effects.ts";
 import { asking } from "./asking.ts";
 import { eventMethods, events } from "./events.ts";
@@ -19,6 +20,7 @@ import * as getContext from "./get_context.ts";
 import * as importExpenses from "./import_expenses.ts";
 import * as importQuestions from "./import_questions.ts";
 import { leftOut } from "./left_out.ts";
+import { LETTERS } from "../letters.ts";
 import * as listBills from "./list_bills.ts";
 import * as listExpenses from "./list_expenses.ts";
 import * as logExpenses from "./log_expenses.ts";
@@ -54,6 +56,7 @@ export const en = {
     ...listExpenses.refusals,
     ...changeExpenses.refusals,
     ...bills.refusals,
+    ...draftCancellation.refusals,
     ...markBillPaid.refusals,
     ...updateSettings.refusals,
     ...listBills.refusals,
@@ -72,6 +75,7 @@ export const en = {
     ...listExpenses.warnings,
     ...changeExpenses.warnings,
     ...bills.warnings,
+    ...draftCancellation.warnings,
     ...approvals.warnings,
     ...markBillPaid.warnings,
     ...updateSettings.warnings,
@@ -90,6 +94,7 @@ export const en = {
     ...logExpenses.changes,
     ...changeExpenses.changes,
     ...billChanges.changes,
+    ...draftCancellation.changes,
     ...markBillPaid.changes,
     ...sharing.changes,
     ...updateSettings.changes,
@@ -97,6 +102,10 @@ export const en = {
     ...importExpenses.changes,
     ...attachDocument.changes,
   },
+  /** In the language of the recipient, whatever the reader's is. */
+  letters: LETTERS,
+  missingInLetter: draftCancellation.missingInLetter,
+  afterDraft: draftCancellation.afterDraft,
   /** Events for apps. */
   events,
   eventMethods,

@@ -2,6 +2,7 @@
 import { monthsAfter } from "../../iso_day.ts";
 import type { Question } from "../facts.ts";
 
+import { type CancelForm, inForm, type MissingOfContract, missingOfContract } from "./draft_cancellation.ts";
 import { money, signedPercent } from "./phrases.ts";
 import { rhythm, type Schedule, schedule } from "./schedule.ts";
 
@@ -98,8 +99,85 @@ export const findings = {
     `The trial of ${name} ends on ${trial_ends_on}${
       amount ? `; after that it costs ${inCurrency(amount, currency)} ${schedule(days)}` : ""
     }.`,
-  cancel_by: ({ name, renews_on, cancel_by }: { name: string; renews_on: string; cancel_by: string }) =>
-    `${name} renews on ${renews_on}; to end it, cancel by ${cancel_by}.`,
+  trials_charged: (
+    { name, trial_ends_on, charged_on, amount, currency, is_assumed, schedule: days }: Finding & {
+      trial_ends_on: string;
+      charged_on: string;
+      amount: string;
+      is_assumed?: boolean;
+      schedule: Schedule;
+    },
+  ) =>
+    `The trial of ${name} ended on ${trial_ends_on}, and it ${is_assumed ? "counts as charged" : "charged"} ${
+      inCurrency(amount, currency)
+    } on ${charged_on}${is_assumed ? " (paid automatically; no statement shows it yet)" : ""}. It now costs that ${
+      schedule(days)
+    }. If nobody wants it, draft_cancellation writes the letter.`,
+  charged_after_end: (
+    { name, ended_on, confirmed_on, charges, last_on, amount, currency }: Finding & {
+      ended_on: string;
+      confirmed_on: string;
+      charges: number;
+      last_on: string;
+      amount: string;
+    },
+  ) =>
+    `${name} charged again after its confirmed end: ${inCurrency(amount, currency)} on ${last_on}${
+      charges > 1 ? ` (${charges} charges)` : ""
+    }, though it ended on ${ended_on} (confirmed on ${confirmed_on}). A last bill for the time before may be right; ` +
+    "otherwise ask for the money back.",
+  savings: (
+    { name, ended_on, payments, unproven, since, amount, saved, currency, is_estimate, account, statements_to }:
+      & Finding
+      & {
+        ended_on: string;
+        payments: number;
+        unproven?: number;
+        since?: string;
+        amount: string;
+        saved?: string;
+        is_estimate?: boolean;
+        account?: string;
+        statements_to?: string;
+      },
+  ) => {
+    const open = unproven === 1 ? "1 date" : `${unproven} dates`;
+    const covered = account
+      ? ` no statement of ${account} covers yet`
+      : " no statement covers, as none shows who paid it";
+    if (!saved) return `${name} ended on ${ended_on}. Nothing is proven yet: ${open} since then${covered}.`;
+    return `${payments === 1 ? "1 payment" : `${payments} payments`} of ${is_estimate ? "about " : ""}${
+      inCurrency(amount, currency)
+    } for ${name} did not come since ${since}: ${is_estimate ? "about " : ""}${
+      inCurrency(saved, currency)
+    } saved, as the statements of ${account} to ${statements_to} show.${unproven ? ` ${open}${covered}.` : ""}`;
+  },
+  cancel_by: (
+    { name, renews_on, ends_on, cancel_by, form, drafted_on, missing }: {
+      name: string;
+      renews_on?: string;
+      ends_on?: string;
+      cancel_by?: string;
+      form?: CancelForm;
+      drafted_on?: string;
+      missing?: MissingOfContract[];
+    },
+  ) => {
+    if (cancel_by === undefined) {
+      return `${name} ${
+        renews_on ? `renews on ${renews_on}, but` : "has a contract, but"
+      } the last day to cancel is unknown: nobody has said ${
+        missingOfContract(missing!)
+      }. Ask, and set it with update_bill, set.contract.`;
+    }
+    return `${name} ${renews_on ? `renews on ${renews_on}` : `can end on ${ends_on}`}; to end it${
+      renews_on && ends_on ? ` on ${ends_on}` : ""
+    }, cancel${inForm(form)} by ${cancel_by}.${
+      drafted_on
+        ? ` A letter was drafted on ${drafted_on}; no confirmation is recorded. If it came, set contract.confirmed_on.`
+        : ""
+    }`;
+  },
   recurring_charges: (
     { name, amount, lowest, highest, currency, frequency, every, charges, first_on, last_on, next_on }: Finding & {
       amount: string;

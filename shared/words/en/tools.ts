@@ -26,7 +26,7 @@ export const tools = {
   review_bills: {
     title: "Review bills",
     description:
-      "Findings: overdue bills, price rises, unusual amounts, duplicates, double or missing charges, ending trials, cancel-by dates, charges without a bill, provider failures.",
+      "Findings: overdue bills, price rises, unusual amounts, duplicates, double or missing charges, trials, cancel-by dates, savings, charges without a bill, provider failures.",
   },
   forecast: {
     title: "Forecast balances",
@@ -62,6 +62,10 @@ export const tools = {
     title: "Update bill",
     description:
       "Changes, pauses, resumes or cancels a bill here (not the contract with the payee), changes one date, or connects a provider.",
+  },
+  draft_cancellation: {
+    title: "Draft a cancellation",
+    description: "Writes a letter or mail that cancels a bill's contract. Sends nothing.",
   },
   mark_bill_paid: {
     title: "Mark bill paid",

@@ -100,7 +100,7 @@ begin
   insert into app.expenses as e (
     id, organization_id, kind, name, payee, category_id, tags, note, amount_mode, amount_minor, currency, share_bp,
     frequency, every, anchor_on, month_days, weekend_rule, ends_on, ends_after, tracked_from, next_due, autopay,
-    trial_ends_on, renews_on, notice_days,
+    trial_ends_on, renews_on, notice_days, contract,
     status, reminder_enabled, remind_days_before, remind_again, assignee_id, payer_id, sharing,
     created_by
   ) values (
@@ -109,7 +109,7 @@ begin
     bill.frequency, bill.every, bill.anchor_on, bill.month_days, bill.weekend_rule, bill.ends_on, bill.ends_after,
     bill.tracked_from,
     app.due_on(bill.tracked_from, bill.weekend_rule), bill.autopay, bill.trial_ends_on, bill.renews_on,
-    bill.notice_days,
+    bill.notice_days, bill.contract,
     'active', bill.reminder_enabled, bill.remind_days_before, bill.remind_again, bill.assignee_id,
     bill.payer_id, bill.sharing, context.actor_id
   ) returning e.id into bill.id;
@@ -145,7 +145,8 @@ begin
   if spending.id is not null then
     warnings := warnings || app.warning('already_spent', app.describe_spending(bill, first.due_on, spending));
   end if;
-  warnings := warnings || app.warn_of_share(bill) || app.warn_of_assignee(bill);
+  warnings := warnings || app.warn_of_share(bill) || app.warn_of_assignee(bill)
+    || app.warn_of_contract(bill, context.today);
   if app.is_income(bill.name, (select c.name from app.categories as c where c.id = bill.category_id), true) then
     warnings := warnings || app.warning('like_income', jsonb_build_object('names', jsonb_build_array(bill.name)));
   end if;

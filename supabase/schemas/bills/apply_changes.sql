@@ -54,8 +54,14 @@ begin
   bill.trial_ends_on :=
     coalesce(app.parse_date(context, changes ->> 'trial_ends_on', 'set.trial_ends_on'), old.trial_ends_on);
   bill.renews_on := coalesce(app.parse_date(context, changes ->> 'renews_on', 'set.renews_on'), old.renews_on);
-  bill.notice_days := coalesce((changes ->> 'notice_days')::smallint, old.notice_days);
-  if bill.notice_days is not null and bill.renews_on is null then
+  bill.contract := case when changes ? 'contract'
+    then app.parse_contract(context, changes -> 'contract', old.contract, 'set.contract') else old.contract end;
+  bill.notice_days := coalesce((changes ->> 'notice_days')::smallint,
+    case when not coalesce(bill.contract ? 'notice', false) then old.notice_days end);
+  if changes ? 'notice_days' then
+    bill.contract := nullif(bill.contract - 'notice', '{}');
+  end if;
+  if bill.notice_days is not null and app.first_renewal(bill) is null then
     perform app.fail('invalid_argument.notice_without_renewal', field => 'set.renews_on');
   end if;
   if changes ? 'my_share_percent' then
@@ -87,6 +93,7 @@ begin
     ends_on = bill.ends_on, ends_after = bill.ends_after, tracked_from = bill.tracked_from, next_due = bill.next_due,
     autopay = bill.autopay,
     trial_ends_on = bill.trial_ends_on, renews_on = bill.renews_on, notice_days = bill.notice_days,
+    contract = bill.contract,
     status = bill.status, paused_until = bill.paused_until,
     reminder_enabled = bill.reminder_enabled, remind_days_before = bill.remind_days_before,
     remind_again = bill.remind_again, assignee_id = bill.assignee_id, payer_id = bill.payer_id, sharing = bill.sharing

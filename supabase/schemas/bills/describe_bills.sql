@@ -122,8 +122,12 @@ begin
       'paid_by', case when b.payer_id is not null then app.member_name(b.payer_id) end,
       'shared', case when b.sharing is not null then app.describe_sharing(b.sharing) end,
       'trial_ends_on', b.trial_ends_on,
-      'renews_on', case when b.renews_on is not null then app.next_renewal(b.bill, context.today) end,
-      'cancel_by', case when b.renews_on is not null then app.next_cancel_by(b.bill, context.today) end,
+      'renews_on', case when b.renews_on is not null or b.contract is not null
+        then app.next_renewal(b.bill, context.today) end,
+      'cancel_by', exit.cancel_by,
+      'contract', case when b.contract is not null then b.contract || jsonb_build_object(
+        'can_end_on', exit.leaves_on - 1, 'missing', nullif(app.missing_of_contract(b.bill, context.today), '{}')
+      ) end,
       'share_note', case when b.share_bp < 10000 then jsonb_build_object(
         'percent', trim_scale(b.share_bp / 100.0), 'amount',
         app.format_minor(round(coalesce(u.expected_minor, usual.minor) * b.share_bp / 10000.0),
@@ -142,6 +146,7 @@ begin
     join app.currencies as c on c.code = b.currency
     cross join lateral (select app.status_on(b.bill, context.today) as status) as as_of
     cross join lateral (select coalesce(b.remind_days_before, default_lead_days) as days) as lead
+    left join lateral app.next_exit(b.bill, context.today) as exit on b.renews_on is not null or b.contract is not null
     left join app.categories as category on category.id = b.category_id
     left join app.provider_links as link on link.expense_id = b.id and link.status <> 'revoked'
     left join overdue on overdue.expense_id = b.id
@@ -179,6 +184,8 @@ $$;
 comment on function app.describe_bills is
   'Returns bills in this order in the form that all tools share. Amounts of overdue dates are the unpaid rest. '
   'due_currency: the currency of the next date, if it was partly paid before the bill changed its currency. '
-  'awaiting_amount: dates of automatic payments without an amount. next_price {amount, from}: a price that applies '
-  'later. share_note {percent, amount?, currency}: the share by my_share_percent; totals count the whole amount. '
-  'due_in_window: the corresponding entry of the argument due. Dates within the given number of days count as due.';
+  'contract: what was recorded, can_end_on: its last day if it is cancelled by cancel_by, and missing '
+  '(app.missing_of_contract). awaiting_amount: dates of automatic payments without an amount. next_price {amount, '
+  'from}: a price that applies later. share_note {percent, amount?, currency}: the share by my_share_percent, while '
+  'totals count the whole amount. due_in_window: the corresponding entry of the argument due. Dates within the given '
+  'number of days count as due.';

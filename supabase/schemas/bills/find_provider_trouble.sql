@@ -47,41 +47,6 @@ comment on function app.find_duplicates is
   'Returns active bills that duplicate an earlier one: the same payee, frequency and currency, and the same name, or '
   'the same amount now or within a year. The later bill comes first. wanted_key limits them to one payee (match_key).';
 
-create or replace function app.find_trials(context app.context, horizon_days int)
-  returns table (rank date, finding jsonb)
-language sql stable
-begin atomic
-  select b.trial_ends_on, jsonb_build_object(
-    'bill_id', b.id, 'name', b.name, 'trial_ends_on', b.trial_ends_on, 'days_left', b.trial_ends_on - (context).today,
-    'amount', app.format_minor(b.amount_minor, c.exponent), 'currency', b.currency,
-    'schedule', app.describe_schedule(b)
-  )
-  from app.expenses as b
-  join app.currencies as c on c.code = b.currency
-  where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active'
-    and b.deleted_at is null
-    and b.trial_ends_on between (context).today and (context).today + horizon_days;
-end;
-comment on function app.find_trials is 'Returns bills whose trial ends within so many days.';
-
-create or replace function app.find_cancel_dates(context app.context, horizon_days int)
-  returns table (rank date, finding jsonb)
-language sql stable
-begin atomic
-  select d.cancel_by, jsonb_build_object(
-    'bill_id', b.id, 'name', b.name, 'cancel_by', d.cancel_by, 'renews_on', d.renews_on, 'days_left',
-    d.cancel_by - (context).today
-  )
-  from app.expenses as b
-  cross join lateral (select coalesce(b.notice_days, 0)::int as days) as notice
-  cross join lateral (select app.next_renewal(b, (context).today + notice.days) as renews_on) as renewal
-  cross join lateral (select renewal.renews_on, renewal.renews_on - notice.days as cancel_by) as d
-  where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active'
-    and b.deleted_at is null
-    and d.cancel_by between (context).today and (context).today + horizon_days;
-end;
-comment on function app.find_cancel_dates is 'Returns renewing bills whose last day to cancel is within so many days.';
-
 create or replace function app.find_provider_trouble(context app.context) returns table (rank date, finding jsonb)
 language sql stable
 begin atomic

@@ -45,7 +45,8 @@ begin
   bill.trial_ends_on := app.parse_date(context, arguments ->> 'trial_ends_on', 'trial_ends_on');
   bill.renews_on := app.parse_date(context, arguments ->> 'renews_on', 'renews_on');
   bill.notice_days := (arguments ->> 'notice_days')::smallint;
-  if bill.notice_days is not null and bill.renews_on is null then
+  bill.contract := app.parse_contract(context, arguments -> 'contract', null, 'contract');
+  if bill.notice_days is not null and app.first_renewal(bill) is null then
     perform app.fail('invalid_argument.notice_without_renewal', field => 'renews_on');
   end if;
   bill.category_id := (app.choose_category(context, arguments ->> 'category', bill.payee, bill.name, 'category')).id;

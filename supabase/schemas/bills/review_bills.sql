@@ -18,7 +18,11 @@ begin
     union all
     select 'trials_ending', f.* from app.find_trials(context, horizon_days) as f
     union all
+    select 'trials_charged', f.* from app.find_charged_trials(context) as f
+    union all
     select 'cancel_by', f.* from app.find_cancel_dates(context, horizon_days) as f
+    union all
+    select f.* from app.find_ended_contracts(context, since) as f
     union all
     select 'recurring_charges', f.* from app.find_recurring_charges(context, '-infinity') as f
     union all
@@ -29,7 +33,8 @@ begin
     select *, row_number() over (
       partition by section
       -- Past findings sort latest first, future ones nearest first.
-      order by case when section in ('price_rises', 'unusual_amounts', 'double_charges', 'recurring_charges')
+      order by case when section in ('price_rises', 'unusual_amounts', 'double_charges', 'recurring_charges',
+          'trials_charged', 'savings', 'charged_after_end')
         then (context.today - rank)::int
         else (rank - context.today)::int end,
         finding ->> 'name' collate "C", finding ->> 'bill_id' collate "C", finding ->> 'other_bill_id' collate "C"
@@ -39,7 +44,8 @@ begin
     select name, coalesce(f.findings, '[]') as findings, coalesce(f.count, 0) as count
     from unnest(
       array['overdue', 'price_rises', 'unusual_amounts', 'possible_duplicates', 'double_charges', 'trials_ending',
-      'cancel_by', 'recurring_charges', 'stopped_charges', 'provider_attention']) as name
+      'trials_charged', 'cancel_by', 'charged_after_end', 'savings', 'recurring_charges', 'stopped_charges',
+      'provider_attention']) as name
     left join (
       select section, jsonb_agg(jsonb_strip_nulls(finding) order by place) filter (where place <= 50) as findings,
         count(*) as count
@@ -54,4 +60,5 @@ end
 $$;
 comment on function app.review_bills is
   'Tool review_bills: data {overdue, price_rises, unusual_amounts, possible_duplicates, double_charges, trials_ending, '
-  'cancel_by, recurring_charges, stopped_charges, provider_attention, counts}.';
+  'trials_charged, cancel_by, charged_after_end, savings, recurring_charges, stopped_charges, provider_attention, '
+  'counts}.';

@@ -10,7 +10,7 @@ declare
     cross join lateral (
       select case
         when b.key in ('name', 'payee', 'tags', 'note', 'currency', 'autopay', 'amount_mode') then b.key
-        when b.key in ('trial_ends_on', 'renews_on', 'notice_days') then b.key
+        when b.key in ('trial_ends_on', 'renews_on', 'notice_days', 'contract') then b.key
         when b.key = 'category_id' then 'category'
         when b.key = 'assignee_id' then 'assignee'
         when b.key = 'payer_id' then 'paid_by'

@@ -152,23 +152,34 @@ begin
       || app.warn_of_first_due(bill, app.parse_date(context, arguments #>> '{set,first_due}', 'set.first_due'));
   end if;
   if (bill.anchor_on, bill.frequency, bill.every) is distinct from (old.anchor_on, old.frequency, old.every)
-    and not arguments -> 'set' ? 'renews_on' and app.next_renewal(bill, context.today) is not null then
+    and not arguments -> 'set' ? 'renews_on' and not arguments -> 'set' ? 'contract'
+    and app.next_renewal(bill, context.today) is not null then
     warnings := warnings || app.warning('renewal_unmoved', jsonb_strip_nulls(jsonb_build_object(
       'name', bill.name, 'renews_on', app.next_renewal(bill, context.today),
       'cancel_by', app.next_cancel_by(bill, context.today)
     )));
   end if;
+  if arguments -> 'set' ? 'contract' then
+    warnings := warnings || app.warn_of_contract(bill, context.today);
+  end if;
   if bill.status = arguments #>> '{set,status}' and bill.status <> 'active' then
     warnings := warnings || app.warn_of_open_dates(context, bill);
   end if;
   if arguments #>> '{set,status}' in ('cancelled', 'paused') and bill.status = arguments #>> '{set,status}'
-    and old.status <> bill.status and not arguments ? 'pause_until' then
+    and old.status <> bill.status and not arguments ? 'pause_until'
+    and not coalesce(bill.contract ? 'confirmed_on', false) then
     warnings := warnings || app.warning('contract_goes_on', jsonb_build_object(
       'name', bill.name, 'payee', bill.payee, 'status', bill.status,
       'cancel_by', case when bill.status = 'cancelled' then app.next_cancel_by(old, context.today) end
     ));
   end if;
-  if arguments #>> '{set,ends_on}' <> '' and bill.ends_on is distinct from old.ends_on and bill.status = 'active' then
+  if bill.contract ? 'confirmed_on' then
+    if bill.contract -> 'confirmed_on' is distinct from old.contract -> 'confirmed_on' and bill.ends_on is null
+      and bill.status = 'active' then
+      warnings := warnings || app.warning('confirmed_without_end', jsonb_build_object('name', bill.name));
+    end if;
+  elsif arguments #>> '{set,ends_on}' <> '' and bill.ends_on is distinct from old.ends_on and bill.status = 'active'
+  then
     warnings := warnings || app.warning('ends_here', jsonb_build_object(
       'name', bill.name, 'payee', bill.payee, 'ends_on', bill.ends_on,
       'cancel_by', app.next_cancel_by(old, context.today)

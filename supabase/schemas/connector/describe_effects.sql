@@ -58,10 +58,11 @@ declare
   telling constant text[] := array[
     'amount_minor', 'amount_mode', 'is_estimate', 'currency', 'charged_minor', 'expected_minor', 'paid_on', 'due_on',
     'status', 'paused_until', 'anchor_on', 'frequency', 'every', 'month_days', 'weekend_rule', 'ends_on', 'ends_after',
-    'trial_ends_on', 'renews_on', 'notice_days', 'autopay', 'payee', 'category_id', 'is_private', 'tags', 'note', 'url',
-    'per', 'starts_on', 'carries_over', 'opening_minor', 'direction', 'tax_minor', 'tax_percent', 'reimbursement',
-    'reimbursed_by', 'reimbursed_on', 'share_bp', 'payer_id', 'sharing', 'from_id', 'to_id', 'assignee_id', 'true_on',
-    'reminder_enabled', 'remind_days_before', 'remind_again', 'snoozed_until', 'received_on'
+    'trial_ends_on', 'renews_on', 'notice_days', 'contract', 'autopay', 'payee', 'category_id', 'is_private', 'tags',
+    'note', 'url', 'per', 'starts_on', 'carries_over', 'opening_minor', 'direction', 'tax_minor', 'tax_percent',
+    'reimbursement', 'reimbursed_by', 'reimbursed_on', 'share_bp', 'payer_id', 'sharing', 'from_id', 'to_id',
+    'assignee_id', 'true_on', 'reminder_enabled', 'remind_days_before', 'remind_again', 'snoozed_until',
+    'received_on'
   ];
   -- Added and deleted records leave out default values.
   usual constant jsonb :=

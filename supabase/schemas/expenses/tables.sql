@@ -85,6 +85,7 @@ create table app.expenses (
   created_at timestamptz not null default app.instant(),
   updated_at timestamptz not null default app.instant(),
   paused_until date,
+  contract jsonb constraint expenses_contract_shape check (app.is_contract(contract)),
 
   -- In this order, the index also finds all rows of an organization. With a separate index for that, the planner could
   -- use it for lookups by both columns, and does so on tables without statistics.
@@ -98,6 +99,7 @@ create table app.expenses (
         and anchor_on is null and month_days is null
       and weekend_rule is null and ends_on is null and ends_after is null and tracked_from is null and next_due is null
         and status is null and paused_until is null and not reminder_enabled and payer_id is null and sharing is null
+        and contract is null
     )
   ),
   constraint expenses_bill_has_schedule check (
@@ -143,6 +145,9 @@ comment on column app.expenses.payer_id is 'The member who usually pays the bill
 comment on column app.expenses.sharing is
   'How future payments of a bill are shared (app.is_sharing). Amounts act as proportions when a different total is '
   'paid.';
+comment on column app.expenses.contract is
+  'What people said of a bill''s contract (app.is_contract), never guessed. renews_on and notice_days are other forms '
+  'of its term and notice.';
 comment on column app.expenses.external_id is
   'The caller''s own id for the expense, unique per source, author and category.';
 comment on column app.expenses.match_key is

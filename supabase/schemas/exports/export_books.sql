@@ -67,6 +67,7 @@ begin
     'next_due', e.next_due
   ) || jsonb_build_object(
     'autopay', e.autopay, 'trial_ends_on', e.trial_ends_on, 'renews_on', e.renews_on, 'notice_days', e.notice_days,
+    'contract', e.contract,
     'status', e.status, 'paused_until', e.paused_until, 'reminder_enabled', e.reminder_enabled, 'remind_days_before',
     e.remind_days_before,
     'remind_again', e.remind_again, 'assignee', assignee.email, 'paid_by', app.member_name(e.payer_id), 'shared',

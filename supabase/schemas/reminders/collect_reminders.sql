@@ -189,7 +189,7 @@ begin
       where e.organization_id = (o.member).organization_id and e.kind = 'bill' and e.status = 'active'
         and e.deleted_at is null
         and (e.trial_ends_on is not null or e.renews_on is not null or e.frequency = 'yearly' or e.version > 1
-          or e.remind_again <> '{}' or e.autopay and e.amount_mode = 'variable')
+          or e.contract is not null or e.remind_again <> '{}' or e.autopay and e.amount_mode = 'variable')
       offset 0
     ) as b
     cross join lateral (

@@ -25,8 +25,11 @@ begin
         'kind', n.kind, 'bill_id', (n.bill).id, 'name', (n.bill).name, 'on', n.about_on, 'days', n.about_on - today,
         'assignee', case when (n.bill).assignee_id <> recipient.user_id then app.assignee_name(n.bill) end,
         'currency', (n.bill).currency, 'frequency', (n.bill).frequency, 'every', (n.bill).every,
-        'term_years', app.term_years(n.bill), 'is_contract', (n.bill).renews_on is not null,
-        'renews_on', case when n.kind = 'cancel_by' then n.about_on + (n.bill).notice_days end,
+        'term_years', app.term_years(n.bill), 'term_months', app.term_months(n.bill),
+        'is_contract', app.first_renewal(n.bill) is not null,
+        'renews_on', case when n.kind = 'cancel_by' then exit.leaves_on end,
+        'ends_on', case when n.kind = 'cancel_by' and (n.bill).contract ? 'notice' then exit.leaves_on - 1 end,
+        'form', case when n.kind = 'cancel_by' then (n.bill).contract -> 'form' end,
         'amount', case when shows_amounts then app.format_minor(a.minor, n.exponent) end,
         'earlier_amount', case when shows_amounts then app.format_minor(a.earlier_minor, n.exponent) end
       ) order by n.place) filter (where n.place <= max_listed),
@@ -34,6 +37,7 @@ begin
       'tells_of', jsonb_agg(n.log_id)
     )
     from notices as n
+    cross join lateral app.next_exit(n.bill, n.about_on) as exit
     cross join lateral app.usual_amount((n.bill).id, (n.bill).amount_minor, (n.bill).currency) as usual
     cross join lateral (
       select o.minor, o.earlier_minor
@@ -49,12 +53,17 @@ begin
         where n.kind = 'price_rise' and c.organization_id = organization.id and c.expense_id = (n.bill).id
           and c.due_on = n.about_on
         union all
+        select p.amount_minor, null from app.first_charge(n.bill, n.about_on) as p
+        where n.kind = 'trial_charged' and p.currency = (n.bill).currency
+        union all
         -- The cost of missing the deadline is the whole term.
-        select case when n.kind in ('cancel_by', 'renewal') and (n.bill).frequency not in ('once', 'yearly')
-          then round(usual.minor * 12
+        select case when n.kind in ('cancel_by', 'renewal') and ((n.bill).contract ? 'renewal_months'
+            or (n.bill).frequency not in ('once', 'yearly'))
+          -- Without another term, there is no sum to name.
+          then round(usual.minor * nullif(app.term_months(n.bill), 0)
             * app.times_a_month((n.bill).frequency, (n.bill).every, cardinality((n.bill).month_days)))
           else usual.minor end, null
-        where n.kind <> 'price_rise'
+        where n.kind not in ('price_rise', 'trial_charged')
       ) as o
       limit 1
     ) as a

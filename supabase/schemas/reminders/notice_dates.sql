@@ -9,22 +9,33 @@ begin atomic
     (bill).trial_ends_on - case when (bill).trial_ends_on - today <= 1 then 1 else 7 end
   where (bill).trial_ends_on between today and today + 7
   union all
-  select 'cancel_by', c.cancel_by, c.cancel_by - case when c.cancel_by - today <= 3 then 3 else 14 end
+  select 'trial_charged', (bill).trial_ends_on, (bill).trial_ends_on
   from (
-    select case when (bill).notice_days is not null then app.next_cancel_by(bill, today) end as cancel_by
+    select case when (bill).trial_ends_on between today - 45 and today
+      then (app.first_charge(bill, (bill).trial_ends_on)).paid_on end as paid_on
+  ) as p
+  where p.paid_on between today - 14 and today
+  union all
+  select 'cancel_by', (c.exit).cancel_by,
+    (c.exit).cancel_by - case when (c.exit).cancel_by - today <= 3 then 3 else 14 end
+  from (
+    select case when (bill).notice_days is not null or (bill).contract is not null
+      then app.next_exit(bill, today) end as exit
   ) as c
-  where c.cancel_by <= today + 14
+  where (c.exit).cancel_by <= today + 14 and (c.exit).ends_term
   union all
   -- While the contract can still be cancelled, the last day to cancel replaces the renewal.
   select 'renewal', r.renews_on, r.renews_on - 14
   from (
-    select case when (bill).renews_on is not null then app.next_renewal(bill, today) end as renews_on
+    select case when (bill).renews_on is not null or (bill).contract is not null
+      then app.next_renewal(bill, today) end as renews_on
   ) as r
-  where r.renews_on <= today + 14 and coalesce(r.renews_on - (bill).notice_days < today, true)
+  where r.renews_on <= today + 14 and coalesce(app.cancel_by(bill, r.renews_on) < today, true)
+    and app.term_months(bill) > 2
   union all
   -- A yearly bill's renewals get notices. Its first date gets none, and due dates have reminders.
   select 'renewal', (bill).next_due, (bill).next_due - 14
-  where (bill).frequency = 'yearly' and (bill).renews_on is null
+  where (bill).frequency = 'yearly' and app.first_renewal(bill) is null
     and (bill).next_due > app.due_on((bill).anchor_on, (bill).weekend_rule)
     and (bill).next_due between today + lead_days + 1 and today + 14
   union all
@@ -57,5 +68,5 @@ begin atomic
     and c.currency = earlier.currency and c.expected_minor > earlier.expected_minor;
 end;
 comment on function app.notice_dates is
-  'The notices about a bill on a day: kind (trial, cancel_by, renewal, price_rise, awaited), the date concerned, and '
-  'the first day of the notice. lead_days: the lead time of its due dates.';
+  'The notices about a bill on a day: kind (trial, trial_charged, cancel_by, renewal, price_rise, awaited), the date '
+  'concerned, and the first day of the notice. lead_days: the lead time of its due dates.';

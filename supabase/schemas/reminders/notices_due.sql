@@ -117,7 +117,7 @@ begin
   return query
     select e.id from app.expenses as e
     where e.kind = 'bill' and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
-      and e.trial_ends_on between jobs.latest_today(at) - 2 and jobs.latest_today(at) + 7
+      and e.trial_ends_on between jobs.latest_today(at) - 47 and jobs.latest_today(at) + 7
     union
     select e.id from app.expenses as e
     where e.kind = 'bill' and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
@@ -126,6 +126,11 @@ begin
     select e.id from app.expenses as e
     where e.kind = 'bill' and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
       and e.notice_days is not null and app.day_of_year(e.renews_on - e.notice_days) = any (days)
+    union
+    -- Terms and notices of any length have no common day of the year.
+    select e.id from app.expenses as e
+    where e.kind = 'bill' and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
+      and e.contract is not null
     union
     select e.id from app.expenses as e
     where e.kind = 'bill' and e.status = 'active' and e.deleted_at is null and e.reminder_enabled

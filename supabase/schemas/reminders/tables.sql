@@ -17,6 +17,8 @@ create index expenses_renewal_day_idx on app.expenses (app.day_of_year(renews_on
   where kind = 'bill' and status = 'active' and deleted_at is null and reminder_enabled and renews_on is not null;
 create index expenses_cancel_day_idx on app.expenses (app.day_of_year(renews_on - notice_days))
   where kind = 'bill' and status = 'active' and deleted_at is null and reminder_enabled and notice_days is not null;
+create index expenses_contract_idx on app.expenses (id)
+  where kind = 'bill' and status = 'active' and deleted_at is null and reminder_enabled and contract is not null;
 create index expenses_yearly_day_idx on app.expenses (app.day_of_year(anchor_on))
   where kind = 'bill' and status = 'active' and deleted_at is null and reminder_enabled and frequency = 'yearly'
     and renews_on is null;
@@ -105,8 +107,8 @@ create table jobs.notice_log (
   kind text not null
     constraint notice_log_kind_known check (
       kind in (
-        'trial', 'cancel_by', 'renewal', 'price_rise', 'awaited', 'overdue', 'due', 'reminder', 'snoozed', 'budget_80',
-        'budget_100', 'plan_end'
+        'trial', 'trial_charged', 'cancel_by', 'renewal', 'price_rise', 'awaited', 'overdue', 'due', 'reminder',
+        'snoozed', 'budget_80', 'budget_100', 'plan_end'
       )
     ),
   about_on date not null,

@@ -21,6 +21,16 @@ const MAPPING = {
 
 const TWO = "Date,Name,Amount\n2026-11-01,Oil,4.00\n2026-11-02,Rice,5.00";
 
+const CONTRACT_FIELDS: Record<string, Case> = {
+  "contract.started_on": between("2025-12-10", "2025-12-11"),
+  "contract.term_months": between(12, 24),
+  "contract.renewal_months": between(0, 12),
+  "contract.notice": between("3 months", "3 months to quarter"),
+  "contract.form": between("letter", "email"),
+  "contract.customer_number": between("1", "2"),
+  "contract.address": between("a@example.com", "b@example.com"),
+};
+
 /** Bill fields that can be set at creation and later. @param place the position in the contract */
 const BILL_FIELDS: Record<string, Case> = {
   name: between("Internet", "Telephone"),
@@ -47,6 +57,7 @@ const BILL_FIELDS: Record<string, Case> = {
   trial_ends_on: between("2026-12-10", "2026-12-11"),
   renews_on: between("2027-12-10", "2027-12-11"),
   notice_days: between(10, 20),
+  ...CONTRACT_FIELDS,
   my_share_percent: between(50, 100),
 };
 
@@ -215,6 +226,15 @@ export const writeCases = (ids: Ids): Cases => ({
       before: [["add_bill", { ...bill, on_duplicate: "allow", idempotency_key: "key-00000001" }]],
     },
   },
+  draft_cancellation: {
+    bill_id: between(ids.Rent, ids.Water),
+    bill_name: between("Rent", "Water"),
+    language: between("de", "en", { bill_id: ids.Gym }),
+    leave_on: between("2027-01-31", "2027-02-28", { bill_id: ids.Gym }),
+    words: between("We move.", "Thank you.", { bill_id: ids.Gym }),
+    sender: between("A", "B", { bill_id: ids.Gym }),
+    ...within(CONTRACT_FIELDS, "", { bill_id: ids.Gym }),
+  },
   update_bill: {
     bill_id: between(ids.Rent, ids.Water, { set: { note: "seen" } }),
     bill_name: between("Rent", "Water", { set: { note: "seen" } }),
@@ -222,6 +242,7 @@ export const writeCases = (ids: Ids): Cases => ({
     "set.paid_by": between(ids.member, ids.me, { bill_id: ids.Water, set: {} }),
     ...sharedBetween("set.shared", ids, "30.00", { bill_id: ids.Water }),
     "set.notice_days": between(10, 20, { bill_id: ids.Gym, set: {} }),
+    "set.contract.confirmed_on": between("today", "yesterday", { bill_id: ids.Gym, set: {} }),
     "set.note": between("fibre", "copper", { bill_id: ids.Water, set: {} }),
     "set.status": between("paused", "cancelled", { bill_id: ids.Water, set: {} }),
     apply_from: between("2026-12-05", "2027-01-05", { bill_id: ids.Water, set: { amount: "31" } }),

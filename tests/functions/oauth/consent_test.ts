@@ -66,6 +66,7 @@ const TOOL_TEXTS: Record<string, string[]> = {
   update_expenses: ["change and delete expenses"],
   add_bill: ["add, change and delete expenses, bills"],
   update_bill: ["change and delete expenses, bills"],
+  draft_cancellation: ["change and delete expenses, bills"],
   mark_bill_paid: ["change and delete expenses, bills"],
   list_documents: ["bills, documents and categories"],
   attach_document: ["bills, documents and categories"],

@@ -197,6 +197,21 @@ Deno.test("an upcoming line shows its cost unless amounts are hidden", async () 
     "due again after a year",
     "the price goes up",
   ]);
+  const contract = { ends_on: "2027-01-09", amount: null };
+  assertEquals(
+    await lines([
+      notice("cancel_by", "Gym", 14, { ...contract, term_months: 6, form: "letter" }),
+      notice("cancel_by", "Phone", 14, { ...contract, term_months: 0, form: "online" }),
+      notice("cancel_by", "Club", 14, { ...contract, term_months: null, form: "any" }),
+      notice("trial_charged", "Zoom", -1),
+    ]),
+    [
+      "last day to cancel by letter to leave on January 9, 2027, or it renews on January 10, 2027 for another 6 months",
+      "last day to cancel online to leave on January 9, 2027, or it goes on",
+      "last day to cancel to leave on January 9, 2027",
+      "the trial ended, and it charged €15.99; it costs that a month from now on",
+    ],
+  );
 });
 
 Deno.test("an automatic payment without an amount has its own line, neither due nor upcoming", async () => {

@@ -1,6 +1,7 @@
 /** The contract of `add_bill`; `app.add_bill` does the work. */
 import {
   amount,
+  billContract,
   currency,
   date,
   dryRun,
@@ -10,6 +11,7 @@ import {
   integer,
   type JsonSchema,
   list,
+  LISTED_AS,
   listedIn,
   name,
   note,
@@ -82,6 +84,13 @@ const inputSchema = object({
   trial_ends_on: date(),
   renews_on: date(),
   notice_days: noticeDays,
+  contract: {
+    ...billContract,
+    [LISTED_AS]: listedIn(
+      "draft_cancellation",
+      object({ started_on: date(), notice: billContract.properties!.notice! }),
+    ),
+  },
   my_share_percent: { type: "number", exclusiveMinimum: 0, maximum: 100, default: 100 },
   paid_by: paidBy,
   shared: listedIn("log_expenses", shared),

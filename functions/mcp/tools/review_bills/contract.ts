@@ -10,18 +10,7 @@ export const reviewBills = defineTool({
     horizon_days: integer({ minimum: 1, maximum: 366, default: 45 }),
     lookback_months: integer({ minimum: 1, maximum: 24, default: 12 }),
   }),
-  data: {
-    overdue: "array",
-    price_rises: "array",
-    unusual_amounts: "array",
-    possible_duplicates: "array",
-    double_charges: "array",
-    trials_ending: "array",
-    cancel_by: "array",
-    recurring_charges: "array",
-    stopped_charges: "array",
-    provider_attention: "array",
-    counts: "object",
-  },
+  // Each section of app.review_bills is an array; naming them all would cost every conversation.
+  data: { counts: "object" },
   answer,
 });

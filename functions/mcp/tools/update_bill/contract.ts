@@ -1,12 +1,15 @@
 /** The contract of `update_bill`; `app.update_bill` does the work. */
 import {
   amount,
+  billContract,
   category,
   currency,
   date,
   dryRun,
   id,
   integer,
+  type JsonSchema,
+  LISTED_AS,
   listedIn,
   name,
   note,
@@ -30,6 +33,12 @@ import {
 } from "../add_bill/contract.ts";
 import { PROVIDERS } from "../../../../shared/providers/registry.ts";
 import { answer } from "./answer.ts";
+
+/** Answers name the other fields, which all are accepted here. */
+const contract: JsonSchema = {
+  ...object({ ...billContract.properties, confirmed_on: date() }),
+  [LISTED_AS]: object({ confirmed_on: date() }),
+};
 
 const inputSchema = object({
   bill_id: id("bill"),
@@ -63,9 +72,10 @@ const inputSchema = object({
         trial_ends_on: date(),
         renews_on: date(),
         notice_days: noticeDays,
+        contract,
         my_share_percent: { type: "number", exclusiveMinimum: 0, maximum: 100 },
         paid_by: paidBy,
-        shared,
+        shared: { ...shared, [LISTED_AS]: object({ between: shared.properties!.between! }) },
         status: oneOf(["active", "paused", "cancelled"]),
       },
       [],

@@ -1,6 +1,7 @@
 /** Words of a digest of bills. Dates, amounts and percentages are already formatted for the reader's locale. */
 
 import type { Difference } from "../../message.ts";
+import { type CancelForm, inForm } from "../draft_cancellation.ts";
 import { count as countOf } from "../phrases.ts";
 
 /** A name begins with a quotation mark and stays as it is. */
@@ -20,6 +21,7 @@ interface Rhythm {
 /** The text that a subject and a headline share. */
 const comingUp = {
   trial: ({ name, when }: NamedDay): string => `the trial of ${name} ends ${when}`,
+  trial_charged: ({ name }: NamedDay): string => `the trial of ${name} became a charge`,
   cancel_by: ({ name, when }: NamedDay): string => `the last day to cancel ${name} is ${when}`,
   renewal: ({ name, when, isContract }: NamedDay & { isContract: boolean }): string =>
     isContract ? `${name} renews ${when}` : `the yearly bill ${name} is due again ${when}`,
@@ -40,7 +42,9 @@ const UNITS = { daily: "day", weekly: "week", monthly: "month", yearly: "year" }
 /** " a month", " every 2 weeks"; empty for a one-time bill. */
 const rhythm = ({ frequency, every }: Rhythm): string =>
   frequency === "once" ? "" : every === 1 ? ` a ${UNITS[frequency]}` : ` every ${every} ${UNITS[frequency]}s`;
-const term = (years: number): string => years === 1 ? "another year" : `another ${years} years`;
+const span = (months: number): string =>
+  months === 12 ? "a year" : months % 12 === 0 ? `${months / 12} years` : months === 1 ? "a month" : `${months} months`;
+const term = (months: number): string => `another ${span(months).replace(/^a /, "")}`;
 
 type Stopped = "reminders" | "calendar" | "amounts" | "assistants";
 type PlanEnding = "trial" | "past_due" | "canceled";
@@ -70,6 +74,7 @@ interface Counts {
   until: string;
   overdue: number;
   trial: number;
+  trialCharged: number;
   cancelBy: number;
   renewal: number;
   priceRise: number;
@@ -113,6 +118,7 @@ export const digest = {
     addBills(many.later, `due by ${many.until}`, `more by ${many.until}`);
     addBills(many.overdue, "overdue", "overdue");
     add(many.trial, "trial ends", "trials end");
+    add(many.trialCharged, "trial charged", "trials charged");
     add(many.cancelBy, "last day to cancel", "last days to cancel");
     add(many.renewal, "renewal", "renewals");
     add(many.priceRise, "price rise", "price rises");
@@ -187,12 +193,21 @@ export const digest = {
   notice: {
     trial: ({ amount, ...often }: { amount?: string } & Rhythm): string =>
       `the trial ends${amount ? `, then it costs ${amount}${rhythm(often)}` : ""}`,
-    cancel_by: ({ amount, renewsOn, years }: { amount?: string; renewsOn: string; years: number }): string =>
-      `last day to cancel, or it renews on ${renewsOn} for ${term(years)}${amount ? `, which costs ${amount}` : ""}`,
-    renewal: ({ amount, years, isContract }: { amount?: string; years: number; isContract: boolean }): string =>
-      `${isContract ? `renews for ${term(years)}` : `due again after ${years === 1 ? "a year" : `${years} years`}`}${
-        amount ? `: ${amount}` : ""
-      }`,
+    trial_charged: ({ amount, ...often }: { amount?: string } & Rhythm): string =>
+      `the trial ended, and it charged${amount ? ` ${amount}` : ""}; it costs that${rhythm(often)} from now on`,
+    /** @param contract.endsOn its last day @param contract.months of the next term; 0 for an open end, null if unknown */
+    cancel_by: ({ amount, renewsOn, endsOn, months, form }: {
+      amount?: string;
+      renewsOn: string;
+      endsOn?: string;
+      months: number | null;
+      form?: CancelForm;
+    }): string =>
+      `last day to cancel${inForm(form)}${endsOn ? ` to leave on ${endsOn}` : ""}${
+        months === null ? "" : months === 0 ? ", or it goes on" : `, or it renews on ${renewsOn} for ${term(months)}`
+      }${amount ? `, which costs ${amount}` : ""}`,
+    renewal: ({ amount, months, isContract }: { amount?: string; months: number; isContract: boolean }): string =>
+      `${isContract ? `renews for ${term(months)}` : `due again after ${span(months)}`}${amount ? `: ${amount}` : ""}`,
     price_rise: ({ amounts }: { amounts?: { old: string; new: string; share?: string } }): string =>
       amounts
         ? `the price goes from ${amounts.old} to ${amounts.new}${amounts.share ? `, up ${amounts.share}` : ""}`

@@ -1,0 +1,126 @@
+/**
+ * Letters in the languages of those who receive them: the facts that people recorded, and a visible blank for each that
+ * nobody did. Plain text: names are single lines, and a person's own words stay as they are.
+ */
+import { oneLine } from "./one_line.ts";
+
+export interface LetterFacts {
+  today: string;
+  /** The bill's name. */
+  name: string;
+  payee?: string;
+  /** The last day that the letter asks for. */
+  ends_on?: string;
+  /** Whether the recorded notice allows that day. */
+  is_in_time?: boolean;
+  form?: "letter" | "email" | "online" | "any";
+  /** Postal lines or a mail address. */
+  address?: string;
+  customer_number?: string;
+  /** Name and address lines. */
+  sender?: string;
+  words?: string;
+}
+
+export type MissingInLetter = "payee" | "address" | "customer_number" | "sender" | "ends_on";
+
+export interface Letter {
+  subject: string;
+  body: string;
+}
+
+interface Template {
+  locale: string;
+  blanks: Record<Exclude<MissingInLetter, "ends_on">, string>;
+  subject(contract: string, number: string): string;
+  greeting: string;
+  request(contract: string, day?: string, isInTime?: boolean): string;
+  confirm: string;
+  closing: string;
+}
+
+const blank = (what: string) => `[${what}: ________]`;
+
+const DE: Template = {
+  locale: "de-DE",
+  blanks: {
+    payee: blank("Name des Vertragspartners"),
+    address: blank("Anschrift des Vertragspartners"),
+    customer_number: blank("Kundennummer"),
+    sender: blank("Ihr Name und Ihre Anschrift"),
+  },
+  subject: (contract, number) => `Kündigung des Vertrags „${contract}“, Kundennummer ${number}`,
+  greeting: "Sehr geehrte Damen und Herren,",
+  request: (contract, day, isInTime) =>
+    day
+      ? `hiermit kündige ich den Vertrag „${contract}“ ${
+        isInTime ? "fristgerecht " : ""
+      }zum ${day}, hilfsweise zum nächstmöglichen Zeitpunkt.`
+      : `hiermit kündige ich den Vertrag „${contract}“ zum nächstmöglichen Zeitpunkt.`,
+  confirm: "Bitte bestätigen Sie mir den Eingang dieser Kündigung und den Tag, an dem der Vertrag endet, in Textform.",
+  closing: "Mit freundlichen Grüßen",
+};
+
+const EN: Template = {
+  locale: "en-GB",
+  blanks: {
+    payee: blank("name of the company"),
+    address: blank("address of the company"),
+    customer_number: blank("customer number"),
+    sender: blank("your name and address"),
+  },
+  subject: (contract, number) => `Cancellation of the contract “${contract}”, customer number ${number}`,
+  greeting: "Dear Sir or Madam,",
+  request: (contract, day, isInTime) =>
+    day
+      ? `I hereby cancel the contract “${contract}”${
+        isInTime ? " in due time" : ""
+      } with effect from the end of ${day}, or otherwise on the earliest possible date.`
+      : `I hereby cancel the contract “${contract}” on the earliest possible date.`,
+  confirm: "Please confirm in writing that you received this cancellation, and the day on which the contract ends.",
+  closing: "Yours faithfully",
+};
+
+/** Several lines, each safe to show; empty ones go. */
+const lines = (text: string): string[] => text.split(/\r\n|[\r\n]/).map((line) => oneLine(line)).filter(Boolean);
+
+/** What the letter leaves blank. An online form needs neither a name nor an address. */
+export const missingIn = (facts: LetterFacts): MissingInLetter[] => {
+  const { form } = facts;
+  const needed: MissingInLetter[] = [
+    ...(form === "online" ? [] : form === "email" ? ["address"] as const : ["payee", "address"] as const),
+    "customer_number",
+    "sender",
+    "ends_on",
+  ];
+  return needed.filter((one) => !facts[one]);
+};
+
+const write = (template: Template) => (facts: LetterFacts): Letter => {
+  const { form, address, customer_number, sender, words, ends_on, payee, is_in_time } = facts;
+  const { blanks } = template;
+  const day = (date: string) =>
+    new Intl.DateTimeFormat(template.locale, { dateStyle: "long", timeZone: "UTC" }).format(new Date(`${date}T00:00Z`));
+  const name = oneLine(facts.name);
+  const from = sender ? lines(sender) : [blanks.sender];
+  const to = [
+    payee ? oneLine(payee) : blanks.payee,
+    ...(address ? lines(address) : [blanks.address]),
+  ];
+  const subject = template.subject(name, customer_number ? oneLine(customer_number) : blanks.customer_number);
+  const letter = [
+    template.greeting,
+    template.request(name, ends_on && day(ends_on), is_in_time),
+    ...(words?.trim() ? [words.trim()] : []),
+    template.confirm,
+    template.closing,
+  ];
+  const paragraphs = form === "email" || form === "online"
+    ? [...letter, from.join("\n")]
+    // People often write the company's name in its address too.
+    : [from.join("\n"), [...new Set(to)].join("\n"), day(facts.today), subject, ...letter, from[0]!];
+  return { subject, body: paragraphs.join("\n\n") };
+};
+
+/** Cancellations of a contract, by language. */
+export const LETTERS: Record<"de" | "en", (facts: LetterFacts) => Letter> = { de: write(DE), en: write(EN) };

@@ -1,0 +1,51 @@
+-- review_bills: trials that end, and contracts to cancel in time.
+
+create or replace function app.find_trials(context app.context, horizon_days int)
+  returns table (rank date, finding jsonb)
+language sql stable
+begin atomic
+  select b.trial_ends_on, jsonb_build_object(
+    'bill_id', b.id, 'name', b.name, 'trial_ends_on', b.trial_ends_on, 'days_left', b.trial_ends_on - (context).today,
+    'amount', app.format_minor(b.amount_minor, c.exponent), 'currency', b.currency,
+    'schedule', app.describe_schedule(b)
+  )
+  from app.expenses as b
+  join app.currencies as c on c.code = b.currency
+  where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active'
+    and b.deleted_at is null
+    and b.trial_ends_on between (context).today and (context).today + horizon_days;
+end;
+comment on function app.find_trials is 'Bills whose trial ends within this many days.';
+
+create or replace function app.find_cancel_dates(context app.context, horizon_days int)
+  returns table (rank date, finding jsonb)
+language sql stable
+begin atomic
+  select coalesce(e.cancel_by, r.renews_on), jsonb_build_object(
+    'bill_id', b.id, 'name', b.name, 'cancel_by', e.cancel_by,
+    'renews_on', case when e.leaves_on is null then r.renews_on
+      when app.term_months(b) <> 0 then e.leaves_on end,
+    'ends_on', case when b.contract ? 'notice' then e.leaves_on - 1 end,
+    'days_left', e.cancel_by - (context).today, 'form', b.contract -> 'form',
+    'drafted_on', b.contract -> 'drafted_on',
+    'missing', case when e.leaves_on is null then to_jsonb(m.missing) end
+  )
+  from app.expenses as b
+  cross join lateral app.next_exit(b, (context).today) as e
+  cross join lateral (
+    select case when e.leaves_on is null then app.next_renewal(b, (context).today) end as renews_on
+  ) as r
+  cross join lateral (select app.missing_of_contract(b, (context).today) as missing) as m
+  where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active'
+    and b.deleted_at is null and (b.renews_on is not null or b.contract is not null)
+    and (
+      e.ends_term and e.cancel_by <= (context).today + horizon_days
+      or e.leaves_on is null and m.missing <> '{}' and case when r.renews_on is not null
+        then r.renews_on <= (context).today + horizon_days
+        else b.contract ?| array['started_on', 'term_months', 'renewal_months', 'notice'] end
+    );
+end;
+comment on function app.find_cancel_dates is
+  'Contracts whose last day to cancel is within this many days, and contracts without a known one: missing names the '
+  'facts that nobody has said (app.missing_of_contract). Leaves out contracts that end a month or two after any '
+  'notice.';

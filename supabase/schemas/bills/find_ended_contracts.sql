@@ -1,0 +1,150 @@
+-- review_bills: trials that became charges, and what no longer comes, or still does, after a confirmed cancellation.
+
+create or replace function app.first_charge(bill app.expenses, since date) returns app.payments
+language plpgsql stable set search_path = '' as $$
+declare
+  payment app.payments;
+begin
+  select p.* into payment from app.payments as p
+  where p.organization_id = bill.organization_id and p.expense_id = bill.id and p.deleted_at is null
+    and p.direction = 'out' and p.paid_on >= since
+  order by p.paid_on, p.recorded_seq
+  limit 1;
+  return payment;
+end
+$$;
+comment on function app.first_charge is 'The first payment of a bill since a day.';
+
+create or replace function app.find_charged_trials(context app.context) returns table (rank date, finding jsonb)
+language plpgsql stable set search_path = '' as $$
+declare
+  days constant int := 45;
+begin
+  return query
+    select p.paid_on, jsonb_build_object(
+      'bill_id', b.id, 'name', b.name, 'trial_ends_on', b.trial_ends_on, 'charged_on', p.paid_on,
+      'amount', app.format_amount(p.amount_minor, p.currency), 'currency', p.currency,
+      'is_assumed', case when p.source = 'autopay'
+        and not exists (select from app.statement_links as k where k.payment_id = p.id) then true end,
+      'schedule', app.describe_schedule(b)
+    )
+    from app.expenses as b
+    cross join lateral app.first_charge(b, b.trial_ends_on) as p
+    where b.organization_id = context.organization_id and b.kind = 'bill' and b.status = 'active'
+      and b.deleted_at is null and b.trial_ends_on between context.today - 2 * days and context.today
+      and p.paid_on between context.today - days and context.today;
+end
+$$;
+comment on function app.find_charged_trials is
+  'Active bills whose trial became a charge within 45 days; is_assumed: paid automatically, without a statement.';
+
+create or replace function app.contract_end(bill app.expenses) returns date
+language sql immutable
+  return case when (bill).contract ? 'confirmed_on' then coalesce(
+    (bill).ends_on, case when (bill).status in ('cancelled', 'ended')
+      then greatest(((bill).contract ->> 'leave_on')::date, ((bill).contract ->> 'confirmed_on')::date) end
+  ) end;
+comment on function app.contract_end is
+  'The last day of a contract whose cancellation is confirmed: as recorded, else of a bill that ended the day that the '
+  'letter asked for, or the day of the confirmation if that is later.';
+
+create or replace function app.find_ended_contracts(context app.context, since date)
+  returns table (section text, rank date, finding jsonb)
+language plpgsql stable set search_path = '' as $$
+declare
+  -- A charge may be booked some days early or late.
+  days constant int := 10;
+  most_dates constant int := 400;
+begin
+  return query
+    with ended as (
+      select b as bill, b.id, b.name, b.currency, b.amount_mode, app.contract_end(b) as ends_on, u.minor
+      from app.expenses as b
+      cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as u
+      where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
+        and app.contract_end(b) between since and context.today - 1
+    ), paid as (
+      -- The account of the latest payment of the contract that a statement shows.
+      select e.*, l.account_id
+      from ended as e
+      left join lateral (
+        select l.account_id
+        from app.payments as p
+        join app.statement_links as k on k.payment_id = p.id
+        join app.statement_lines as l on l.id = k.line_id
+        where p.expense_id = e.id and p.deleted_at is null and identity.sees_everything()
+        order by p.paid_on desc, p.recorded_seq desc
+        limit 1
+      ) as l on true
+    ), lines as (
+      select e.id, n.booked_on, n.direction, n.amount_minor, n.currency,
+        n.currency = e.currency and app.same_amount(n.amount_minor, e.minor, 30) as costs_alike,
+        n.direction = 'out' and n.booked_on > e.ends_on
+          and app.names_resemble(n.text, null, e.name, (e.bill).payee) as resembles,
+        n.amount_minor = e.minor and n.currency = e.currency as costs_the_same
+      from paid as e
+      join app.statement_lines as n on n.account_id = e.account_id and n.booked_on >= e.ends_on - days
+    ), dates as (
+      select e.id, d.due_on,
+        bool_or(n.booked_on between d.due_on - days and d.due_on) and
+          bool_or(n.booked_on between d.due_on and d.due_on + days) and max(n.booked_on) >= d.due_on + days
+          as is_covered,
+        bool_or(n.booked_on between d.due_on - days and d.due_on + days and n.booked_on > e.ends_on
+          and n.direction = 'out' and (n.costs_the_same or n.resembles)) as is_charged
+      from paid as e
+      cross join lateral (
+        -- As if it had gone on.
+        select jsonb_populate_record(e.bill, '{"ends_on": null, "ends_after": null}') as bill
+      ) as endless
+      cross join lateral app.due_index(endless.bill, e.ends_on + 1) as first
+      cross join lateral app.scheduled_dates(endless.bill, first,
+        least(app.due_index(endless.bill, context.today) - 1, first + most_dates)) as d
+      left join lines as n on n.id = e.id
+      where d.due_on > e.ends_on and (e.bill).frequency <> 'once'
+      group by e.id, d.due_on
+    ), saved as (
+      select d.id, count(*) filter (where d.is_covered and not coalesce(d.is_charged, false)) as proven,
+        count(*) filter (where not coalesce(d.is_covered, false)) as unproven,
+        min(d.due_on) filter (where d.is_covered and not coalesce(d.is_charged, false)) as since_on
+      from dates as d
+      group by d.id
+    ), charged as (
+      select c.id, count(*) as charges, max(c.paid_on) as last_on,
+        (array_agg(c.minor order by c.paid_on desc))[1] as minor,
+        (array_agg(c.currency order by c.paid_on desc))[1] as currency
+      from (
+        select n.id, n.booked_on as paid_on, n.amount_minor as minor, n.currency
+        from lines as n where n.resembles and n.costs_alike
+        union
+        select e.id, p.paid_on, p.amount_minor, p.currency
+        from ended as e
+        join app.payments as p on p.expense_id = e.id
+        where p.deleted_at is null and p.direction = 'out' and p.source <> 'autopay' and p.paid_on > e.ends_on
+      ) as c
+      group by c.id
+    )
+    select 'savings', e.ends_on, jsonb_build_object(
+      'bill_id', e.id, 'name', e.name, 'ended_on', e.ends_on, 'payments', s.proven, 'unproven', nullif(s.unproven, 0),
+      'since', s.since_on, 'amount', app.format_amount(e.minor, e.currency),
+      'saved', case when s.proven > 0 then app.format_amount(s.proven * e.minor, e.currency) end,
+      'currency', e.currency, 'is_estimate', case when e.amount_mode <> 'fixed' then true end,
+      'account', (select a.name from app.accounts as a where a.id = e.account_id),
+      'statements_to', (select max(n.booked_on) from lines as n where n.id = e.id)
+    )
+    from paid as e
+    join saved as s on s.id = e.id
+    where e.minor is not null and s.proven + s.unproven > 0
+    union all
+    select 'charged_after_end', c.last_on, jsonb_build_object(
+      'bill_id', e.id, 'name', e.name, 'ended_on', e.ends_on, 'confirmed_on', (e.bill).contract -> 'confirmed_on',
+      'charges', c.charges, 'last_on', c.last_on, 'amount', app.format_amount(c.minor, c.currency),
+      'currency', c.currency
+    )
+    from ended as e
+    join charged as c on c.id = e.id;
+end
+$$;
+comment on function app.find_ended_contracts is
+  'Contracts whose confirmed end has passed, by section. savings: the due dates since then that the statements of the '
+  'account that paid cover and show no charge for, and how many (unproven) they do not cover. charged_after_end: '
+  'payments and similar lines after the end.';

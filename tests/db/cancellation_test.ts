@@ -1,0 +1,139 @@
+/** Drafting a cancellation, its confirmation, and the proof that nothing comes any more. */
+import { assert, assertEquals } from "@std/assert";
+import { testBooks } from "../_support/book_steps.ts";
+import type { Books, Json } from "../_support/books.ts";
+import { importOfFile } from "../_support/import_args.ts";
+
+const TODAY = "2026-01-02";
+const GYM = { started_on: "2025-03-01", term_months: 12, renewal_months: 12, notice: "1 month", form: "email" };
+const addGym = async (books: Books, more: Json = {}): Promise<string> =>
+  (await books.ok("add_bill", { name: "Gym", payee: "Fit GmbH", amount: "12.99", first_due: "2026-01-05", ...more }))
+    .bill.id;
+const textsOf = async (books: Books, section: string): Promise<string[]> =>
+  (await books.ok("review_bills"))[section].map(({ text }: Json) => text);
+
+async function importStatement(books: Books, rows: [day: string, text: string, amount: string][]): Promise<void> {
+  const lines = rows.map(([date, text, amount]) => `${date},${text},${amount},,EUR`).join("\n");
+  const file = importOfFile(`Date,Description,Debit,Credit,Currency\n${lines}\n`, { account: "Giro" });
+  const { preview } = await books.ok("import_expenses", file);
+  await books.ok("import_expenses", preview.commit_with);
+}
+
+testBooks("draft_cancellation", { day: TODAY }, {
+  "writes the letter, stores its day, sends nothing and says what is missing": async (books) => {
+    const id = await addGym(books, { contract: GYM });
+    const { data, warnings } = await books.call("draft_cancellation", {
+      bill_name: "gym",
+      language: "de",
+      words: "Wir ziehen um.",
+      contract: { customer_number: "K-17" },
+    });
+    const { letter, missing, next, bill } = data;
+    assertEquals([letter.ends_on, letter.arrives_by, letter.form, warnings], ["2026-02-28", "2026-01-31", "email", []]);
+    assert(letter.text.includes("zum 28. Februar 2026") && letter.text.includes("Wir ziehen um."), letter.text);
+    assert(letter.subject.includes("K-17"), letter.subject);
+    assertEquals(missing.length, 2);
+    assert(next.startsWith("Nothing was sent."), next);
+    assertEquals([bill.id, bill.status, bill.contract.drafted_on, bill.contract.customer_number], [
+      id,
+      "active",
+      TODAY,
+      "K-17",
+    ]);
+    assertEquals(await textsOf(books, "cancel_by"), [
+      "Gym renews on 2026-03-01; to end it on 2026-02-28, cancel by email by 2026-01-31. A letter was drafted on 2026-01-02; no confirmation is recorded. If it came, set contract.confirmed_on.",
+    ]);
+  },
+  "writes the same letter again, and undo_change() takes the draft back": async (books) => {
+    const id = await addGym(books, { contract: GYM });
+    const draft = () => books.call("draft_cancellation", { bill_id: id });
+    const first = await draft();
+    assertEquals((await draft()).data.letter, first.data.letter);
+    await books.ok("undo_change", { change_id: first.change_id });
+    assertEquals((await books.ok("list_bills", { bill_id: id })).bills[0].contract.drafted_on, undefined);
+  },
+  "drafts without any contract, for the earliest possible date": async (books) => {
+    const id = await addGym(books);
+    const { letter, missing, next } = await books.ok("draft_cancellation", { bill_id: id });
+    assertEquals([letter.ends_on, letter.arrives_by], [undefined, undefined]);
+    assert(letter.text.includes("on the earliest possible date"), letter.text);
+    assertEquals(missing.length, 4);
+    assert(next.includes("How the contract must be cancelled is unknown"), next);
+  },
+  "warns of a day that the notice does not allow, and refuses a passed one": async (books) => {
+    const id = await addGym(books, { contract: GYM });
+    const { warnings, data } = await books.call("draft_cancellation", { bill_id: id, leave_on: "2026-01-31" });
+    assertEquals(warnings.map(({ code }: Json) => code), ["other_end"]);
+    assertEquals([data.letter.ends_on, data.letter.arrives_by], ["2026-01-31", "2026-01-31"]);
+    assert(!data.letter.text.includes("in due time"), data.letter.text);
+    assertEquals((await books.call("draft_cancellation", { bill_id: id, leave_on: "2027-02-28" })).warnings, []);
+    await books.fails("date_out_of_range", "draft_cancellation", { bill_id: id, leave_on: "2026-01-01" });
+  },
+  "is a write: viewers, strangers and other organizations cannot": async (books, database) => {
+    const id = await addGym(books, { contract: GYM });
+    const viewer = await books.join("viewer");
+    await viewer.fails("forbidden_role", "draft_cancellation", { bill_id: id });
+    const { openBooks } = await import("../_support/books.ts");
+    const other = await openBooks(database, { day: TODAY });
+    await other.fails("not_found", "draft_cancellation", { bill_id: id });
+    await books.ok("update_settings", { category: { action: "create", name: "Own" } });
+    await books.ok("update_settings", { category: { action: "make_private", name: "Own" } });
+    await books.ok("update_bill", { bill_id: id, set: { category: "Own" } });
+    await (await books.join()).fails("not_found", "draft_cancellation", { bill_id: id });
+    assertEquals((await books.ok("list_bills", { bill_id: id })).bills[0].contract.drafted_on, undefined);
+  },
+});
+
+testBooks("after a cancellation", { day: TODAY }, {
+  "statements prove what no longer comes, and a new charge is said loudly": async (books) => {
+    const id = await addGym(books, { contract: GYM });
+    books.goTo("2026-02-01");
+    await importStatement(books, [["2026-01-05", "FIT GMBH", "12.99"], ["2026-01-31", "Kiosk", "3.00"]]);
+    await books.ok("draft_cancellation", { bill_id: id });
+    await books.ok("update_bill", {
+      bill_id: id,
+      set: { contract: { confirmed_on: "today" }, ends_on: "2026-02-28" },
+    });
+    books.goTo("2026-05-20");
+    await importStatement(books, [["2026-02-05", "FIT GMBH", "12.99"], ["2026-02-24", "Kiosk", "3.00"]]);
+    assertEquals(await textsOf(books, "savings"), [
+      "Gym ended on 2026-02-28. Nothing is proven yet: 3 dates since then no statement of Giro covers yet.",
+    ]);
+    await importStatement(books, [["2026-03-10", "Kiosk", "3.00"], ["2026-04-01", "Kiosk", "4.00"]]);
+    await importStatement(books, [["2026-04-15", "Kiosk", "3.00"]]);
+    assertEquals(await textsOf(books, "savings"), [
+      "2 payments of 12.99 EUR for Gym did not come since 2026-03-05: 25.98 EUR saved, as the statements of Giro to 2026-04-15 show. 1 date no statement of Giro covers yet.",
+    ]);
+    assertEquals(await textsOf(books, "charged_after_end"), []);
+    const member = await books.join();
+    await books.ok("update_settings", { own_only: true });
+    assertEquals(await textsOf(member, "savings"), []);
+    await books.ok("update_settings", { own_only: false });
+    await importStatement(books, [["2026-05-05", "FIT GMBH", "12.99"], ["2026-05-18", "Kiosk", "3.00"]]);
+    assertEquals(await textsOf(books, "charged_after_end"), [
+      "Gym charged again after its confirmed end: 12.99 EUR on 2026-05-05, though it ended on 2026-02-28 (confirmed on 2026-02-01). A last bill for the time before may be right; otherwise ask for the money back.",
+    ]);
+    assertEquals((await textsOf(books, "savings"))[0]!.startsWith("2 payments of 12.99 EUR"), true);
+  },
+  "nothing is saved before a confirmation": async (books) => {
+    const id = await addGym(books, { contract: GYM });
+    await books.ok("update_bill", { bill_id: id, set: { status: "cancelled" } });
+    books.goTo("2026-06-01");
+    assertEquals(await textsOf(books, "savings"), []);
+  },
+});
+
+testBooks("a trial", { day: TODAY }, {
+  "that became a charge is told for 45 days": async (books) => {
+    const id = await addGym(books, { trial_ends_on: "2026-01-04" });
+    await books.ok("mark_bill_paid", { bill_id: id, due_on: "2026-01-05", paid_on: "2026-01-02" });
+    assertEquals(await textsOf(books, "trials_charged"), []);
+    books.goTo("2026-02-06");
+    await books.ok("mark_bill_paid", { bill_id: id, due_on: "2026-02-05", paid_on: "2026-02-05" });
+    assertEquals(await textsOf(books, "trials_charged"), [
+      "The trial of Gym ended on 2026-01-04, and it charged 12.99 EUR on 2026-02-05. It now costs that every month on the 5th. If nobody wants it, draft_cancellation writes the letter.",
+    ]);
+    books.goTo("2026-03-25");
+    assertEquals(await textsOf(books, "trials_charged"), []);
+  },
+});
