@@ -631,7 +631,7 @@ testBooks("duplicates", { day: "2026-11-27" }, {
         items: [{ ...item, amount: "3200" }],
         create_missing_categories: true,
       });
-      assertStringIncludes(error.hint, "Income, such as a salary, is not kept here: leave it out.");
+      assertStringIncludes(error.hint, 'Log income, such as a salary, with log_expenses and kind "income".');
     }
     await books.fails("invalid_argument", "add_bill", {
       ...RENT,
@@ -643,7 +643,7 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     await books.ok("update_settings", { category: { action: "create", name: "Income" } });
     for (const set of [{ is_refund: true }, { category: "Income" }]) {
       const { hint } = await books.fails("invalid_argument", "update_expenses", { ids: [id], set });
-      assertStringIncludes(hint, "Income, such as a salary, is not kept here: leave it out.");
+      assertStringIncludes(hint, 'Log income, such as a salary, with log_expenses and kind "income".');
     }
     for (
       const item of [
