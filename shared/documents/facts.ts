@@ -1,5 +1,6 @@
 /** A document's facts about a payment. Facts that it does not state with certainty are absent. */
 import * as z from "zod/mini";
+import type { Layout } from "./text/places.ts";
 import { type RefusalFacts, Said } from "../words/message.ts";
 
 /** A decimal string with all decimals of the document's currency. */
@@ -56,5 +57,7 @@ export interface ReadDocument {
   bytes: Uint8Array;
   /** The facts, or the reason for a refusal. */
   facts?: DocumentFacts;
+  /** Where missing facts may be. */
+  layout?: Layout;
   refusal?: RefusalFacts;
 }

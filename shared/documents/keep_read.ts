@@ -14,7 +14,7 @@ export type Attach = (args: Record<string, unknown>) => Promise<FactEnvelope>;
 /** Repeated calls store a document once, because equal content is the same document. */
 export async function keepRead(
   attach: Attach,
-  { name, type, bytes, facts, refusal }: ReadDocument,
+  { name, type, bytes, facts, layout, refusal }: ReadDocument,
 ): Promise<Taken> {
   if (!facts) return { name, refusal: refusal! };
   const kept = await attach({
@@ -23,6 +23,7 @@ export async function keepRead(
     name: cleanLine(name).trim() || "document",
     type,
     facts,
+    ...(layout && { layout }),
   });
   if (!kept.ok) return { name, refusal: kept.error! };
   const document = documentOf(kept);

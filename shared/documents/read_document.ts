@@ -70,11 +70,11 @@ async function mailed(own: Pick<ReadDocument, "name" | "type" | "bytes">, depth:
   const tooMuch = [{ ...mail, refusal: refuse("mail_complex", { most: MOST_ATTACHMENTS }) }];
   if (!attached || depth === DEEPEST) return tooMuch;
   if (attached.length === 0) {
-    const [{ typedLines }, { readText }] = await Promise.all([
+    const [{ typedLines }, { readLines }] = await Promise.all([
       import("./text/lines.ts"),
       import("./text/read_text.ts"),
     ]);
-    return [{ ...mail, facts: readText(typedLines(text), "mail") }];
+    return [{ ...mail, ...readLines(typedLines(text), "mail") }];
   }
   const documents: ReadDocument[] = [];
   for (const { name, type, bytes } of attached) {

@@ -32,5 +32,10 @@ export const ShownDocument = z.object({
     currency: Text,
   }))),
   iban_was: Text,
+  /** Labeled values, among which its missing facts may be; only on its own page. */
+  places: z.optional(z.nullable(z.record(
+    z.string(),
+    z.array(z.object({ label: z.string(), value: z.string(), currency: Text })),
+  ))),
 });
 export type ShownDocument = z.infer<typeof ShownDocument>;

@@ -54,7 +54,7 @@ export const BOOKS = {
   },
   documents: {
     ...{ id: "text", name: "text", type: "text", size: "integer", added_by: "text?" },
-    ...{ record_id: "text?", record: "text?", occurrence_id: "text?", facts: "object", ...STAMPS },
+    ...{ record_id: "text?", record: "text?", occurrence_id: "text?", facts: "object", layout: "object?", ...STAMPS },
   },
   payee_rules: { id: "text", payee: "text", category: "text", category_id: "text", ...STAMPS },
   budgets: {

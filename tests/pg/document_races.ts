@@ -1,6 +1,6 @@
-/** Documents on real PostgreSQL: the same file and the same date concurrently. */
+/** Documents on real PostgreSQL: the same file, the same date and the same payment concurrently. */
 import { assert, assertEquals } from "@std/assert";
-import { type Books, type Json, openBooks } from "../_support/books.ts";
+import { type Books, confirmed, type Json, openBooks } from "../_support/books.ts";
 import { sharedDatabase } from "../_support/database.ts";
 
 const database = await sharedDatabase();
@@ -68,3 +68,36 @@ Deno.test("a document attached while its bill is paid gives or leaves the amount
     assertEquals(payments, [{ minor: 8420 }]);
   }
 });
+
+for (const change of ["deleted", "merged"] as const) {
+  Deno.test(`a document attached while its payment is ${change} belongs to a payment that exists, or to none`, async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const owner = await openBooks(database);
+      const log = async (name: string) =>
+        (await owner.ok("log_expenses", {
+          items: [{ name, amount: "84.20", date: "2026-11-14" }],
+          on_duplicate: "allow",
+        })).results[0].id as string;
+      const [gone, kept] = [await log("CARD"), await log("Power")];
+      const { data: { document } } = await keep(owner, `file ${round}`, "1");
+      const [attached, changed] = await Promise.all([
+        owner.call("attach_document", { document_id: document.id, to: gone }),
+        change === "merged"
+          ? owner.call("update_expenses", { ids: [gone], merge_into: kept })
+          : owner.call("delete_records", await confirmed(owner, [gone])),
+      ]);
+      assertEquals(changed.ok, true, JSON.stringify(changed.error));
+      assert(attached.ok || attached.error.code === "not_found", JSON.stringify(attached.error));
+      const documented = (await owner.call("list_expenses", { has_document: true })).data.rows;
+      const [row] = await database.query<{ expense_id: string | null; is_there: boolean }>(
+        "select d.expense_id, e.deleted_at is null as is_there from app.documents as d " +
+          "left join app.expenses as e on e.id = d.expense_id where d.id = $1",
+        [document.id],
+      );
+      // A document that came first moves with a merge, and goes with a deletion.
+      assertEquals(documented.map(({ id }: Json) => id), attached.ok && change === "merged" ? [kept] : []);
+      if (!attached.ok) assertEquals(row!.expense_id, null);
+      else if (change === "merged") assertEquals(row!.is_there, true);
+    }
+  });
+}

@@ -15,7 +15,7 @@ import { booksPath, documentPath, proposalPath } from "../../../shared/urls.ts";
 import { booksBusy } from "../approvals/policy.ts";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
 import { noPage } from "../page_params.ts";
-import { Alerts, Choose, ReadFacts } from "./document_facts.tsx";
+import { Alerts, Choose, FACTS, Missing, ReadFacts } from "./document_facts.tsx";
 
 const ID = /^doc_[0-9a-z]{8,32}$/;
 const TARGET = /^(?:none|(?:exp|bill)_[0-9a-z]{8,32})$/;
@@ -54,6 +54,7 @@ export const showDocument = (deps: PageDeps): Handler =>
           </p>
           <Alerts document={document} reader={reader} />
           <ReadFacts document={document} reader={reader} />
+          <Missing document={document} reader={reader} token={token} />
           <Choose document={document} reader={reader} token={token} />
           <p class="back">
             <a href={`${documentPath(document.id)}/file`}>{words.download}</a>
@@ -65,11 +66,19 @@ export const showDocument = (deps: PageDeps): Handler =>
     });
   });
 
-/** Field `to`: a record, with its due date after a colon, or `none`. */
+/**
+ * Field `to`: a record, with its due date after a colon, or `none`. Without it, the values of missing facts; the
+ * database takes only those that the document contains.
+ */
 export const postDocument = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
+    const said = Object.fromEntries(FACTS.flatMap((field) => {
+      const value = form.get(field);
+      return value ? [[field, value]] : [];
+    }));
     const [to = "", dueOn] = (form.get("to") ?? "").split(":");
-    if (!TARGET.test(to) || dueOn !== undefined && !isDay(dueOn)) {
+    const isAnswer = !form.has("to") && FACTS.some((field) => form.has(field));
+    if (!isAnswer && (!TARGET.test(to) || dueOn !== undefined && !isDay(dueOn))) {
       throw new AppError("invalid_request", "unknown target", { says: ({ unknownChange }) => unknownChange });
     }
     const { document, organization } = await find(c, deps, user);
@@ -77,7 +86,7 @@ export const postDocument = (deps: PageDeps): Handler =>
     const answer = await deps.documents.attach({
       userId: user.id,
       organizationId: organization.id,
-      arguments: { document_id: document.id, to, ...(dueOn && { due_on: dueOn }) },
+      arguments: { document_id: document.id, ...(isAnswer ? { said } : { to, ...(dueOn && { due_on: dueOn }) }) },
       at: deps.clock(),
     });
     if (answer.outcome !== "ok") return c.redirect(`${path}?news=refused`, 303);

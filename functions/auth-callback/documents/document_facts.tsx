@@ -53,6 +53,39 @@ export function ReadFacts({ document: { read, filed, state }, reader: { words: {
   return <Facts facts={facts.filter(([, value]) => value)} />;
 }
 
+/** The missing facts, in the order of the page. */
+export const FACTS = ["number", "gross", "issued_on", "due_on"] as const;
+
+/** Lets a person say where the missing facts are. @param token of the form */
+export function Missing({ document: { id, places }, reader, token }: Part & { token: string }) {
+  const { words: { documents: words }, format } = reader;
+  const labels = { number: words.number, gross: words.amount, issued_on: words.issuedOn, due_on: words.dueOn };
+  const missing = FACTS.filter((field) => places?.[field]);
+  if (missing.length === 0) return null;
+  return (
+    <form method="post" action={documentPath(id)} class="stack">
+      <input type="hidden" name="form_token" value={token} />
+      <p>{words.missing.lead}</p>
+      {missing.map((field) => (
+        <p>
+          <label for={field}>{labels[field]}</label>
+          <select id={field} name={field}>
+            <option value="">{words.missing.none}</option>
+            {places![field]!.map(({ label, value, currency }) => (
+              <option value={value}>
+                {label}: {currency ? format.money(value, currency) : field.endsWith("_on") ? format.date(value) : value}
+              </option>
+            ))}
+          </select>
+        </p>
+      ))}
+      <Buttons>
+        <button type="submit">{words.missing.save}</button>
+      </Buttons>
+    </form>
+  );
+}
+
 /** @param token of the form */
 export function Choose({ document: { id, state, candidates = [] }, reader, token }: Part & { token: string }) {
   const { words: { documents: words }, format } = reader;

@@ -1,19 +1,18 @@
 /** Reads a PDF: its e-invoice if it has one, otherwise the text of its pages. */
-import type { RefusalFacts } from "../../words/message.ts";
-import type { DocumentFacts } from "../facts.ts";
+import type { ReadDocument } from "../facts.ts";
 import { readXml } from "../invoice/read_xml.ts";
 import { Budget, MOST_PAGES, PdfRefused } from "./budget.ts";
 import { readAttachments } from "./contents.ts";
 import { PdfFile } from "./file.ts";
 import { linesOf } from "../text/lines.ts";
-import { readText } from "../text/read_text.ts";
+import { readLines } from "../text/read_text.ts";
 import { readPage } from "./page_text.ts";
 import { pagesOf } from "./pages.ts";
 
 /** The file names by which Factur-X, ZUGFeRD 1 and XRechnung identify the invoice among other attachments. */
 const NAMES = /^(?:factur-x|zugferd-invoice|xrechnung)\.xml$/i;
 
-export function readPdf(bytes: Uint8Array): { facts: DocumentFacts } | { refusal: RefusalFacts } {
+export function readPdf(bytes: Uint8Array): Pick<ReadDocument, "facts" | "layout" | "refusal"> {
   try {
     const file = new PdfFile(bytes, new Budget());
     const attachments = readAttachments(file);
@@ -25,7 +24,7 @@ export function readPdf(bytes: Uint8Array): { facts: DocumentFacts } | { refusal
       const questions = [{ code: "several_invoices", params: { count: invoices.length } }];
       return { facts: { kind: "other", format: "pdf", questions } };
     }
-    return { facts: readText(pages.flatMap((page) => linesOf(readPage(file, page))), "pdf") };
+    return readLines(pages.flatMap((page) => linesOf(readPage(file, page))), "pdf");
   } catch (thrown) {
     if (!(thrown instanceof PdfRefused)) throw thrown;
     const params = thrown.problem === "long" ? { most: MOST_PAGES } : undefined;

@@ -4,11 +4,12 @@
  */
 import type { DateOrder } from "../../import/date_text.ts";
 import { readIban, readReference } from "../checksums.ts";
-import type { DocumentFacts } from "../facts.ts";
+import type { DocumentFacts, ReadDocument } from "../facts.ts";
 import { nameOf as shortName, only, present, unique } from "../fields.ts";
 import { dayOf, findLabels, type Found, nameOf, numberOf } from "./find_labels.ts";
 import { COMPANY, DEBIT, KINDS, type Label } from "./labels.ts";
 import type { Line } from "./lines.ts";
+import { placesOf, taxIdOf } from "./places.ts";
 import { findTotals } from "./totals.ts";
 import { isoOf, plainText } from "./values.ts";
 
@@ -17,7 +18,12 @@ const MOST_LINES = 5_000;
 
 /** @param lines of all pages, from top to bottom. */
 export function readText(lines: Line[], format: "pdf" | "mail"): DocumentFacts {
-  if (lines.length > MOST_LINES) return { kind: "other", format, questions: [] };
+  return readLines(lines, format).facts;
+}
+
+/** @returns the facts; and if some are missing, the labeled values among which they may be. */
+export function readLines(lines: Line[], format: "pdf" | "mail"): Pick<ReadDocument, "layout"> & Read {
+  if (lines.length > MOST_LINES) return { facts: { kind: "other", format, questions: [] } };
   const found = findLabels(lines);
   const by = (label: Label) => found.filter((one) => one.label === label);
   const order = orderOf(lines, found);
@@ -30,7 +36,7 @@ export function readText(lines: Line[], format: "pdf" | "mail"): DocumentFacts {
   const ibans = unique(text.flatMap(ibansIn));
   const isDebit = text.some((line) => DEBIT.test(plainText(line)));
   const kind = kindOf(lines);
-  return {
+  const facts: DocumentFacts = {
     kind,
     format,
     ...present({
@@ -48,6 +54,20 @@ export function readText(lines: Line[], format: "pdf" | "mail"): DocumentFacts {
       ...(ibans.length > 1 && !isDebit ? [{ code: "several_ibans", params: { ibans: ibans.slice(0, 4) } }] : []),
     ],
   };
+  if (facts.number && facts.issued_on && facts.due_on && facts.gross) return { facts };
+  const places = placesOf(lines, order);
+  const taxId = taxIdOf(text);
+  const isKnown = facts.iban || taxId || facts.payee;
+  return {
+    facts,
+    ...(isKnown && places && places.length > 0 && {
+      layout: { ...(facts.iban && { iban: facts.iban }), ...(taxId && { tax_id: taxId }), places },
+    }),
+  };
+}
+
+interface Read {
+  facts: DocumentFacts;
 }
 
 /** The title: the first cell that begins with the name of a kind. */

@@ -42,10 +42,10 @@ export const documents = {
 
 export const changes = {
   attach_document: (
-    { document, to, due_on }: { document: string; to?: string; due_on?: string },
+    { document, to, due_on, said }: { document: string; to?: string; due_on?: string; said?: unknown },
     { date }: EffectFormat = DATA_FORMAT,
   ): string =>
     to
       ? `Attached document ${document} to ${to}${due_on ? ` due ${date(due_on)}` : ""}`
-      : `Noted what document ${document} does not belong to`,
+      : `Noted what document ${document} ${said ? "says" : "does not belong to"}`,
 };

@@ -150,10 +150,13 @@ begin
     else null;
   end case;
   document := app.find_document(context, arguments ->> 'document_id');
+  document := app.confirm_facts(document, arguments -> 'said');
   if arguments ->> 'to' = 'none' then
     document := coalesce(app.decline_document(context, document), document);
   elsif arguments ? 'to' then
-    document := app.file_document(context, document, app.find_document_target(context, document, arguments));
+    document := app.confirm_amount(
+      app.file_document(context, document, app.find_document_target(context, document, arguments))
+    );
   elsif document.expense_id is null then
     perform app.refresh_passed_bills(context);
     perform app.write_document_dates(context, document);
@@ -169,11 +172,13 @@ begin
       'payee', document.facts -> 'payee', 'iban', document.facts -> 'iban', 'was', told -> 'iban_was'
     ))) else '[]' end,
     'facts', jsonb_strip_nulls(jsonb_build_object(
-      'document', document.name, 'to', told #> '{filed,name}', 'due_on', told #> '{filed,due_on}'
+      'document', document.name, 'said', arguments -> 'said', 'to', told #> '{filed,name}',
+      'due_on', told #> '{filed,due_on}'
     ))
   );
 end
 $$;
 comment on function app.attach_document is
   'Tool attach_document. Without arguments, data {upload}, a link. With a document, attaches it to the record in to, '
-  'or else to its certain match, and returns data {document}. Only our own code passes a step.';
+  'or else to its certain match, and returns data {document}. Only our own code passes a step, or said, what a person '
+  'reads in it.';

@@ -43,18 +43,23 @@ begin
   if octet_length(content) > app.room_for_documents(context.at) then
     perform app.fail('document_quota');
   end if;
-  insert into app.documents as d (organization_id, added_by, hash, name, type, size, facts, payee_key)
+  insert into app.documents as d (organization_id, added_by, hash, name, type, size, facts, payee_key, layout)
   values (
     context.organization_id, context.actor_id, content_hash, left(arguments ->> 'name', 120), arguments ->> 'type',
     octet_length(content), facts,
-    nullif(array_to_string(app.descriptor_words(coalesce(facts ->> 'payee', '')), ' '), '')
+    nullif(array_to_string(app.descriptor_words(coalesce(facts ->> 'payee', '')), ' '), ''), arguments -> 'layout'
   )
   returning d.* into document;
+  if document.layout is not null then
+    update app.documents as d set facts = app.apply_layouts(document) where d.id = document.id
+    returning d.* into document;
+  end if;
   insert into app.document_files (document_id, organization_id, content)
   values (document.id, document.organization_id, content);
   return document;
 end
 $$;
 comment on function app.keep_document is
-  'Step keep of attach_document: stores {content in base64, name, type, facts} once. Repeated content returns the '
-  'existing document. Concurrent calls do too, because writers of one organization take turns.';
+  'Step keep of attach_document: stores {content in base64, name, type, facts, layout?} once, with the facts that '
+  'confirmed layouts add. Repeated content returns the existing document. Concurrent calls do too, because writers of '
+  'one organization take turns.';

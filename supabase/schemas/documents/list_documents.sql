@@ -38,7 +38,9 @@ begin
   );
   return jsonb_build_object('data', jsonb_build_object(
     'documents', (
-      select coalesce(jsonb_agg(app.describe_document(context, d)), '[]') from unnest(listed[:most]) as d
+      select coalesce(jsonb_agg(app.describe_document(context, d) || case when (arguments ->> 'places')::boolean
+        then jsonb_build_object('places', app.describe_places(d)) else '{}' end), '[]')
+      from unnest(listed[:most]) as d
     ),
     'count', cardinality(listed)
   ));
@@ -46,4 +48,4 @@ end
 $$;
 comment on function app.list_documents is
   'Tool list_documents: data {documents: [as app.describe_document], count}, newest first, at most 25 of count. Only '
-  'our own code asks for content: data {file}.';
+  'our own code asks for places (app.describe_places), and for content: data {file}.';

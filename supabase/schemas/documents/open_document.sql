@@ -15,7 +15,8 @@ begin
   end if;
   answer := public.run_page_tool(
     open_document.user_id, organization_id, 'list_documents',
-    jsonb_build_object('document_id', open_document.document_id, 'content', open_document.content), at
+    jsonb_build_object('document_id', open_document.document_id, 'content', open_document.content,
+      'places', true), at
   );
   -- Only members get ok, and a file has no tabs.
   if answer ->> 'outcome' = 'ok' and not content then

@@ -22,6 +22,7 @@ create table app.documents (
   recorded_seq bigint not null generated always as identity,
   created_at timestamptz not null default app.instant(),
   updated_at timestamptz not null default app.instant(),
+  layout jsonb constraint documents_layout_size check (length(layout::text) <= 40000),
   unique (id, organization_id),
   foreign key (expense_id, organization_id) references app.expenses (id, organization_id) on delete cascade,
   foreign key (occurrence_id, organization_id) references app.expense_occurrences (id, organization_id)
@@ -37,11 +38,16 @@ comment on column app.documents.payee_key is
 comment on column app.documents.expense_id is
   'The expense or bill that it is attached to; null until the record is known.';
 comment on column app.documents.occurrence_id is 'The bill''s date that it belongs to.';
+comment on column app.documents.layout is
+  'Where missing facts may be, and where a person confirmed some (app.confirm_facts): {iban?, tax_id?, places, '
+  'confirmed?}.';
 comment on column app.documents.declined is
   'Records that a person declined for it (app.match_key_of), so that nobody is asked again.';
 create unique index documents_once_idx on app.documents (organization_id, hash, added_by) where deleted_at is null;
 create index documents_newest_idx on app.documents (organization_id, recorded_seq);
 create index documents_waiting_idx on app.documents (created_at) where expense_id is null and deleted_at is null;
+create index documents_confirmed_idx on app.documents (organization_id, recorded_seq)
+  where layout ? 'confirmed' and deleted_at is null;
 create index documents_payee_key_idx on app.documents (organization_id, payee_key) where deleted_at is null;
 create index documents_expense_id_idx on app.documents (expense_id, organization_id);
 create index documents_occurrence_id_idx on app.documents (occurrence_id, organization_id);

@@ -147,7 +147,7 @@ begin
       select to_jsonb(d.id), jsonb_build_object(
         'id', d.id, 'name', d.name, 'type', d.type, 'size', d.size, 'added_by', person.email,
         'record_id', d.expense_id, 'record', e.name, 'occurrence_id', d.occurrence_id, 'facts', d.facts,
-        'version', d.version, 'created_at', d.created_at, 'updated_at', d.updated_at
+        'layout', d.layout, 'version', d.version, 'created_at', d.created_at, 'updated_at', d.updated_at
       )
       from app.documents as d
       left join app.expenses as e on e.id = d.expense_id

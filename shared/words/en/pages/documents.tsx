@@ -41,6 +41,12 @@ export const documents = {
   question: "Which of these does it belong to?",
   noneOfThese: "None of these",
   takeOff: "Detach it",
+  missing: {
+    lead: "Some facts could not be read with certainty. If you choose them here, the next document of this sender is " +
+      "read the same way.",
+    none: "Leave empty",
+    save: "Save",
+  },
   ibanChanged: (payee: Child, iban: Child, was: Child) => (
     <>
       <strong>Stop before you pay.</strong> {payee} now asks for money to a different account: {iban}, not {was}{" "}
