@@ -18,6 +18,12 @@ const MISSING: Record<MissingOfContract, string> = {
 export const missingOfContract = (missing: readonly MissingOfContract[]): string =>
   and(missing.map((one) => MISSING[one]));
 
+/** "a year", "6 months". */
+export const span = (months: number): string =>
+  months === 12 ? "a year" : months % 12 === 0 ? `${months / 12} years` : months === 1 ? "a month" : `${months} months`;
+/** "another year". */
+export const term = (months: number): string => `another ${span(months).replace(/^a /, "")}`;
+
 /** How the contract is to be cancelled; empty if unknown or free. */
 export const inForm = (form?: CancelForm): string =>
   form === "letter" ? " by letter" : form === "email" ? " by email" : form === "online" ? " online" : "";

@@ -1,7 +1,7 @@
 /** Words of a digest of bills. Dates, amounts and percentages are already formatted for the reader's locale. */
 
 import type { Difference } from "../../message.ts";
-import { type CancelForm, inForm } from "../draft_cancellation.ts";
+import { type CancelForm, inForm, span, term } from "../draft_cancellation.ts";
 import { count as countOf } from "../phrases.ts";
 
 /** A name begins with a quotation mark and stays as it is. */
@@ -42,10 +42,6 @@ const UNITS = { daily: "day", weekly: "week", monthly: "month", yearly: "year" }
 /** " a month", " every 2 weeks"; empty for a one-time bill. */
 const rhythm = ({ frequency, every }: Rhythm): string =>
   frequency === "once" ? "" : every === 1 ? ` a ${UNITS[frequency]}` : ` every ${every} ${UNITS[frequency]}s`;
-const span = (months: number): string =>
-  months === 12 ? "a year" : months % 12 === 0 ? `${months / 12} years` : months === 1 ? "a month" : `${months} months`;
-const term = (months: number): string => `another ${span(months).replace(/^a /, "")}`;
-
 type Stopped = "reminders" | "calendar" | "amounts" | "assistants";
 type PlanEnding = "trial" | "past_due" | "canceled";
 const ENDING: Record<Stopped, (organization: string) => string> = {
