@@ -167,7 +167,7 @@ journey("a person chooses a statement on the page that their assistant's link op
   await page.getByRole("link", { name: "Try again" }).click();
   await choose("receipt.pdf", "%PDF-1.7\n1 0 obj");
   await press(page, "Upload");
-  assertEquals(await heading(page), "No document was kept");
+  assertEquals(await heading(page), "No document was saved");
   assertStringIncludes(await page.locator("main").innerText(), "This PDF is damaged.");
   await page.getByRole("link", { name: "Upload more" }).click();
   await choose("October <b>2026</b>.csv", STATEMENT);

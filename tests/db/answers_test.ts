@@ -70,7 +70,7 @@ testBooks("bills", { day: "2026-11-20" }, {
       first_due: "2026-12-05",
     });
     const cancelled = await ana.call("update_bill", { bill_id: id, set: { status: "cancelled" } });
-    assertMatch(messages(cancelled), /in these books only\. The contract goes on until .* Netflix Inc\./);
+    assertMatch(messages(cancelled), /in these books only\. The contract continues until .* Netflix Inc\./);
     const again = await ana.call("update_bill", { bill_id: id, set: { status: "cancelled", note: "x" } });
     assert(!messages(again).includes("contract"));
   },

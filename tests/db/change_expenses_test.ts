@@ -213,7 +213,10 @@ testBooks("delete_records", { day: TODAY, timezone: "Asia/Kolkata", baseCurrency
         ids: [other, id],
         expected: [{ id, ...expected }],
       });
-      assertEquals(error.message, `Lunch is not what was shown: it is 14.50 INR on ${TODAY}. Nothing was deleted.`);
+      assertEquals(
+        error.message,
+        `Lunch has changed since it was shown: it is 14.50 INR on ${TODAY}. Nothing was deleted.`,
+      );
       assertEquals(error.details.mismatches, [{
         id,
         name: "Lunch",

@@ -137,7 +137,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
       lines: [3, 4, 5],
     }]);
     const none = await send(books, { csv: "Date,Description,Paid out,Paid in\n2026-10-02,Salary,,2000.00\n" });
-    assertEquals([none.error.code, none.error.message], ["invalid_argument", "No line of this file is spending."]);
+    assertEquals([none.error.code, none.error.message], ["invalid_argument", "This file contains no spending."]);
   },
 
   "previews every write and writes nothing": async (books, database) => {

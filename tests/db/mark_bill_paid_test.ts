@@ -161,7 +161,7 @@ Deno.test(
     assertEquals(part.warnings, [{
       code: "partly_paid",
       message:
-        "700.00 EUR of Rent due 2026-11-01 is still open. If that was all, close it: update_bill with occurrence " +
+        "700.00 EUR of Rent due 2026-11-01 is still open. If nothing more is owed, close it: update_bill with occurrence " +
         '{"due_on": "2026-11-01", "action": "set_amount", "amount": "500.00"}.',
     }]);
     const first = part.data;

@@ -108,7 +108,7 @@ testBooks("a manager", {}, {
       const { message } = await manager.fails("forbidden_role", "update_settings", { own_only: false, ...args });
       assertEquals(
         message.replace(/\S+@/, "owner@"),
-        "The time zone and the owner's emails are the owner's own. Ask " +
+        "Only the owner can change the time zone and the owner's emails. Ask " +
           "owner@example.com to do it.",
       );
     }

@@ -59,7 +59,7 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
       undefined,
       undefined,
     ]);
-    assertEquals(preview.warnings, [{ code: "dry_run", message: "A preview: nothing was written." }]);
+    assertEquals(preview.warnings, [{ code: "dry_run", message: "This is a preview; nothing was written." }]);
     assertEquals(await dump(database, books), before);
     const { results: [{ id }] } = await books.ok("log_expenses", LUNCH);
     const stored = await dump(database, books);

@@ -110,7 +110,9 @@ testBooks("an expense's shares", {}, {
       (await ana.call("delete_records", args)).warnings
         .filter(({ code }: Json) => code === "balances_change").map(({ message }: Json) => message);
     const words = [
-      `A shared cost goes, so balances change. Before: ${mail(ben)} owes ${mail(ana)} 5.00 EUR. After: ${mail(ana)} ` +
+      `A shared cost is deleted, so balances change. Before: ${mail(ben)} owes ${mail(ana)} 5.00 EUR. After: ${
+        mail(ana)
+      } ` +
       `owes ${mail(ben)} 15.00 EUR. What was settled (settle_up) stays recorded.`,
     ];
     assertEquals(await said({ ids: [own] }), []);

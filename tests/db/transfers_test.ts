@@ -124,7 +124,7 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     assertEquals([asked(shown), shown.rows_ok], [[["row_2", ["same", "new"]]], 1]);
     assertMatch(
       message(shown),
-      /^Line 2, "Top up by \*4411", 600\.00 EUR on 5 Oct, is no spending: .*"REVOLUT\*\*4411\*"/,
+      /^Line 2, "Top up by \*4411", 600\.00 EUR on 5 Oct, is not spending: .*"REVOLUT\*\*4411\*"/,
     );
     const other = await answered(books, shown, { row_2: "new" });
     assertEquals([other.removes, other.questions], [undefined, []]);

@@ -173,7 +173,7 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     database,
   ) => {
     const also = { split: [{ amount: "50.00" }, {}] };
-    for (const [more, why] of [[{ reimbursement: "open" }, "somebody pays back"], [also, "is split"]] as const) {
+    for (const [more, why] of [[{ reimbursement: "open" }, "somebody reimburses"], [also, "is split"]] as const) {
       const said = await log(books, { ...SHE_PAID, ...more });
       const [{ id }] = (await books.ok("list_expenses", { order: "asc" })).rows;
       const added = await books.call("add_bill", ELECTRICITY);
@@ -445,7 +445,7 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     const { warnings } = await books.call("update_bill", { bill_name: "Internet", set: { status: "paused" } });
     assertEquals(
       warned({ warnings }, "contract_goes_on"),
-      "Internet is paused in these books only. The contract goes on until somebody cancels it with Telekom.",
+      "Internet is paused in these books only. The contract continues until somebody cancels it with Telekom.",
     );
   },
 

@@ -138,7 +138,7 @@ Deno.test("Ben's choice of all mails is his own, and his unsubscribe link ends h
   const refused = await anna.fails("undo_change", { change_id });
   assertEquals([refused.code, refused.message], [
     "forbidden_role",
-    "Which emails a member gets is up to that member.",
+    "Members choose their own emails.",
   ]);
   await ben.fails("update_settings", { reminders: { my_mails: "all", email_enabled: false } });
 

@@ -36,8 +36,8 @@ export const answer = {
     (owner ? `Only its owner, ${owner}, can change it, at ${upgrade_url}` : `Change it at ${upgrade_url}`),
   /** Why a read-only app may not write. */
   readOnly: ({ organization, url }: { organization: string; url: string }): string =>
-    `You let this app read the books of ${organization}, not change them. You can allow changes at ${url}`,
+    `You let this app read the books of ${organization}, but not change them. You can allow changes at ${url}`,
   /** @param deleting.deletes_on YYYY-MM-DD */
   deleting: ({ organization, deletes_on, url }: { organization: string; deletes_on: string; url: string }): string =>
-    `The books of ${organization} will be deleted on ${deletes_on}. The owner can stop that at ${url}`,
+    `The books of ${organization} will be deleted on ${deletes_on}. The owner can cancel the deletion at ${url}`,
 };

@@ -147,17 +147,17 @@ export const refusals = {
         } asked by email. `
         : "This needs approval. Nothing has been written yet, and nobody else can approve it: the user can, on the page at details.url. ") +
       why(reasons),
-    hint: `It is written as soon as somebody approves it, and expires on ${
+    hint: `It will be written once somebody approves it, and expires on ${
       details.expires_at.slice(0, 10)
     }. Don't call again, and don't say it is done.`,
   }),
   "too_many_proposals": ({ most }: { most: number }): Refusal => ({
-    message: `${most} of this person's changes are waiting for approval already. Nothing was written.`,
-    hint: "Wait for answers, or withdraw some with decide_proposal.",
+    message: `This person already has ${most} changes waiting for approval. Nothing was written.`,
+    hint: "Wait until some are decided, or withdraw some with decide_proposal.",
   }),
   "not_found.proposal": ({ id, organization }: { id: string; organization: string }): Refusal => ({
     message: `There is no proposal ${id} in ${organization}.`,
-    hint: "get_context lists the proposals that wait.",
+    hint: "get_context lists the pending proposals.",
   }),
   "not_decided.unknown": (): Refusal => ({ message: "That proposal no longer exists. Nothing was changed." }),
   "not_decided.already": ({ state }: { state: string }): Refusal => ({
@@ -175,7 +175,7 @@ export const refusals = {
   }),
   "not_decided.not_allowed": ({ why }: { why: keyof typeof NOT_ALLOWED }): Refusal => NOT_ALLOWED[why],
   "not_decided.stale": (): Refusal => ({
-    message: "The books have changed since this was proposed, so it was not done. Nothing was written.",
+    message: "The books have changed since this was proposed, so it was not applied. Nothing was written.",
     hint: "The person who asked for it can ask again.",
   }),
 };

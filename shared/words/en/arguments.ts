@@ -109,5 +109,5 @@ export const refusals = {
 };
 
 export const warnings = {
-  "dry_run": (): string => "A preview: nothing was written.",
+  "dry_run": (): string => "This is a preview; nothing was written.",
 };

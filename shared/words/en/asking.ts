@@ -25,5 +25,5 @@ export const asking = {
   },
   /** For authors of clients. */
   badState: "Invalid or expired requestState",
-  badAnswers: "An answer is none of the form's options.",
+  badAnswers: "An answer isn't one of the form's options.",
 };

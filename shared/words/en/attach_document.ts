@@ -13,18 +13,18 @@ export const refusals = {
     hint: "list_expenses and list_bills have the ids.",
   }),
   "document_quota": (): Refusal => ({
-    message: "This organization's documents use all the storage that its plan includes, so this one was not kept.",
-    hint: "Delete documents that nobody needs, on the page of documents, or change the plan.",
+    message: "This organization's documents use all the storage that its plan includes, so this one was not stored.",
+    hint: "Delete unneeded documents on the documents page, or change the plan.",
   }),
   "invalid_argument.document_not_named": (): Refusal => ({
-    message: "The document to attach is not named.",
+    message: "No document was named.",
     hint: "Give document_id; list_documents has the ids.",
   }),
 };
 
 export const warnings = {
   "iban_changed": ({ payee, iban, was }: { payee: string; iban: string; was: string }): string =>
-    `ALERT: this document of ${payee} asks for money to another account than earlier ones: ${iban}, not ${was}. Such a ` +
+    `ALERT: this document of ${payee} asks for payment to a different account than earlier ones: ${iban} instead of ${was}. Such a ` +
     "change is a common kind of fraud. Tell the user at once, before anything is paid, to call the payee on a known number.",
 };
 
@@ -47,5 +47,7 @@ export const changes = {
   ): string =>
     to
       ? `Attached document ${document} to ${to}${due_on ? ` due ${date(due_on)}` : ""}`
-      : `Noted what document ${document} ${said ? "says" : "does not belong to"}`,
+      : said
+      ? `Noted what document ${document} says`
+      : `Noted which records document ${document} does not belong to`,
 };

@@ -35,7 +35,7 @@ export const refusals = {
       } bill counts from it.`,
   }),
   "invalid_argument.days_and_weekdays": (): Refusal => ({
-    message: "A bill comes on days of the month or on weekdays of it, not both.",
+    message: "A bill is due either on days of the month or on weekdays of the month, not on both.",
     hint: "Give month_days or month_weekdays. For both, add two bills.",
   }),
   "invalid_argument.fourth_and_last": (): Refusal => ({
@@ -76,12 +76,12 @@ export const refusals = {
   "invalid_argument.amount_in_new_currency": (
     { name, new_currency, ...old }: Named & Money & { new_currency: string },
   ): Refusal => ({
-    message: `${name} costs ${money(old)}; what it costs in ${new_currency} was not given.`,
+    message: `${name} costs ${money(old)}, and its amount in ${new_currency} is missing.`,
     hint: "Give amount together with currency.",
   }),
   "invalid_argument.open_in_old_currency": ({ name, currency }: Named & { currency: string }): Refusal => ({
     message: `${name} still has open due dates in ${currency}.`,
-    hint: "Pay or skip what is overdue or partly paid first, and leave apply_from out.",
+    hint: "Pay or skip the overdue and partly paid dates first, and leave apply_from out.",
   }),
   "date_out_of_range.far_ahead": ({ date }: { date: string }): Refusal => ({
     message: `${date} is more than two years ahead.`,
@@ -113,7 +113,7 @@ export const refusals = {
   }),
   "invalid_argument.skip_partly_paid": ({ name, due_on, ...paid }: Dated & Money): Refusal => ({
     message: `${money(paid)} was already paid for ${name} due ${due_on}.`,
-    hint: "If nothing more is owed, set_amount to what was paid; if it was a mistake, undo that payment.",
+    hint: "If nothing more is owed, set_amount to the paid amount; if it was a mistake, undo that payment.",
   }),
   "invalid_argument.pause_of_one_date": ({ name, due_on }: Dated): Refusal => ({
     message: `${name} has one date, ${due_on}: there is no series to pause.`,
@@ -196,7 +196,7 @@ export const warnings = {
   ): string =>
     apart || is_paid
       ? `${quoted(expense)} (${id}), ${money(sum)} on ${paid_on}, is recorded already as an expense ${
-        apart === "split" ? "that is split" : apart ? "that somebody pays back" : "of another amount"
+        apart === "split" ? "that is split" : apart ? "that somebody reimburses" : "of another amount"
       }. ${name} due ${due_on} cannot take it over: both ${is_paid ? "count now" : "will count once it is paid"}. ` +
         "Ask the person whether this is one payment. If so, delete that expense, or " +
         `${is_paid ? "undo this and " : ""}skip that date (update_bill).`
@@ -208,13 +208,13 @@ export const warnings = {
   "reminders_inactive": ({ organization }: { organization: string }): string =>
     `The reminder is set but will not be sent: the plan of ${organization} does not include reminder emails.`,
   "assignee_sees_nothing": ({ assignee }: { assignee: string }): string =>
-    `${assignee} can’t see private categories, so this bill is in no list and no mail of theirs. Assign it to somebody ` +
+    `${assignee} can’t see private categories, so they won't see this bill in lists or mails. Assign it to somebody ` +
     "who can see it, or choose another category.",
   "reminders_to_others": ({ who }: { who?: string }): string =>
     who
       ? `Reminders of this bill go to ${who}, not to the person asking, whose mails of this organization are off or ` +
         "who is not its assignee."
-      : "Nobody gets reminders of this bill: everybody whom it concerns has turned mails off.",
+      : "Nobody gets reminders for this bill, because everybody concerned has turned mails off.",
   "repeats_by_default": ({ name, schedule: days }: Named & { schedule: Schedule }): string =>
     `No frequency was given, so ${name} repeats: ${
       schedule(days)
@@ -249,11 +249,14 @@ export const warnings = {
   "contract_goes_on": (
     { name, payee = "the payee", status, cancel_by }: Named & { payee?: string; status: string; cancel_by?: string },
   ): string =>
-    `${name} ${status === "paused" ? "is paused" : "ended"} in these books only. The contract goes on until somebody ` +
+    `${name} ${
+      status === "paused" ? "is paused" : "ended"
+    } in these books only. The contract continues until somebody ` +
     `cancels it with ${payee}.${renewal(cancel_by)}`,
   "ends_here": (
     { name, payee = "the payee", ends_on, cancel_by }: Named & { payee?: string; ends_on: string; cancel_by?: string },
-  ): string => `${name} ends on ${ends_on} in these books. That cancels nothing with ${payee}.${renewal(cancel_by)}`,
+  ): string =>
+    `${name} ends on ${ends_on} in these books. This doesn't cancel the contract with ${payee}.${renewal(cancel_by)}`,
   "still_ended": ({ name }: Named): string =>
     `${name} has ended: no due date is left. To continue it, give it a later ends_on or a higher ends_after.`,
   "snoozed": ({ name, due_on, until }: Dated & { until: string }): string =>

@@ -33,7 +33,7 @@ export const refusals = {
     hint: "Give the fields to change in set, or tags in add_tags or remove_tags.",
   }),
   "invalid_argument.ids_or_filter": (): Refusal => ({
-    message: "Either ids or a filter has to say which expenses are meant, not both.",
+    message: "Exactly one of ids and a filter is needed.",
     hint: "Give ids, or a filter that is not empty.",
   }),
   "not_found.by_filter": (): Refusal => ({
@@ -54,12 +54,12 @@ export const refusals = {
     hint: "Give set.split with all parts as they should be, beside what changes; details.split has them as they are.",
   }),
   "invalid_argument.merge_alone": (): Refusal => ({
-    message: "Merging takes only ids, the records that go, and merge_into, the one that stays.",
+    message: "Merging takes only ids (the records to remove) and merge_into (the record to keep).",
     hint: "Change other fields in another call.",
   }),
   "invalid_argument.merge_into_itself": (): Refusal => ({
     message: "A record cannot be merged into itself.",
-    hint: "Give in merge_into the record that stays, and in ids only those that go.",
+    hint: "Give the record to keep in merge_into, and only the records to remove in ids.",
   }),
   "invalid_argument.merge_part": ({ name }: { name: string }): Refusal => ({
     message: `${name} is one part of a split, and the other parts would stay.`,
@@ -70,7 +70,7 @@ export const refusals = {
     hint: "If is_refund is wrong for one of them, change it first.",
   }),
   "invalid_argument.merge_reimbursed": ({ name }: { name: string }): Refusal => ({
-    message: `Somebody pays ${name} back, which the payment of a bill cannot keep.`,
+    message: `Somebody reimburses ${name}, and a bill's payment can't keep that.`,
     hint: 'Ask the person whether to give up the reimbursement. If so, set reimbursement "none" first, then merge.',
   }),
   "invalid_argument.version_of_several": (): Refusal => ({
@@ -91,7 +91,7 @@ export const refusals = {
   }): Refusal => ({
     message: `${
       [
-        `${name} is not what was shown: it is`,
+        `${name} has changed since it was shown: it is`,
         current.amount ? money(current as Money) : "without an amount",
         current.date && `on ${current.date}`,
       ].filter(Boolean).join(" ")
@@ -109,11 +109,11 @@ export const refusals = {
     } worth ${money(total)}${
       unknown.length > 0 ? `, besides amounts in ${and(unknown)} without a known rate` : ""
     }. Nothing was ${action === "delete" ? "deleted" : "changed"}.`,
-    hint: "Tell the user so. If they agree, make the same call with confirm " +
+    hint: "Tell the user. If they agree, make the same call with confirm " +
       `{"count": ${details.confirm.count}, "total": "${details.confirm.total}"}.`,
   }),
   "invalid_argument.bill_among_others": (): Refusal => ({
-    message: "A bill is deleted on its own, since its payments go with it.",
+    message: "A bill has to be deleted separately, because its payments are deleted with it.",
     hint: "Give one bill_ id, or up to 100 exp_ ids.",
   }),
 };
@@ -130,7 +130,7 @@ export const warnings = {
       rules.length === 1 ? "is" : "are"
     } still expected; delete_records with that id stops it.`,
   "balances_change": ({ was = [], is_now = [] }: { was?: Balance[]; is_now?: Balance[] }): string =>
-    `A shared cost goes, so balances change. Before: ${and(was.map(debt)) || "nobody owes anything"}. After: ${
+    `A shared cost is deleted, so balances change. Before: ${and(was.map(debt)) || "nobody owes anything"}. After: ${
       and(is_now.map(debt)) || "nobody owes anything"
     }. What was settled (settle_up) stays recorded.`,
   "merged_unequal": ({ name, kept, ...gone }: Money & { name: string; kept: string }): string =>

@@ -19,7 +19,7 @@ export const refusals = {
   "invalid_argument.null": ({ subject, empty }: Problem & { empty?: string }): Refusal => ({
     ...refusal("must not be null", { subject }),
     hint: empty
-      ? `Leave the field out to keep what it has, or send ${empty} to empty it.`
+      ? `Leave the field out to keep its value, or send ${empty} to clear it.`
       : "Leave out fields that have no value.",
   }),
   "invalid_argument.required": (problem: Problem): Refusal => refusal("is required", problem),

@@ -25,19 +25,19 @@ export const doubts = {
       written && computed ? `says ${written}, but adds up to ${computed}` : "is missing or unreadable"
     }. No amount was taken from this document: ask who sent it.`,
   totals_unclear: ({ amounts }: { amounts?: string[] }): string =>
-    `It names several totals${amounts ? `: ${amounts.join(", ")}` : ""}. None was taken: look at the document.`,
+    `It names several totals${amounts ? `: ${amounts.join(", ")}` : ""}. None was used; check the document.`,
   currency_unclear: ({ currencies }: { currencies?: string[] }): string =>
     currencies && currencies.length > 1
-      ? `Its amounts are in several currencies: ${currencies.join(", ")}. None was taken: look at the document.`
+      ? `Its amounts are in several currencies: ${currencies.join(", ")}. None was used; check the document.`
       : "Its currency is not certain, so no amount was taken: look at the document.",
   paid_to_other: ({ name }: { name?: string }): string =>
-    `The money goes to somebody else than the seller: ${name}. Check that this is right before you pay.`,
+    `The payment goes to somebody other than the seller: ${name}. Check that this is right before you pay.`,
   several_due_dates: ({ days }: { days?: string[] }): string =>
     `It names several due dates: ${(days ?? []).join(", ")}. Look at the document.`,
   several_ibans: ({ ibans }: { ibans?: string[] }): string =>
     `It names several accounts: ${(ibans ?? []).join(", ")}. Look at the document before you pay.`,
   several_invoices: ({ count }: { count?: number }): string =>
-    `The file has ${count} invoices, so none was read. Upload each as a file of its own.`,
+    `The file has ${count} invoices, so none was read. Upload each as a separate file.`,
   credit_note_negative: ({ gross }: { gross?: string }): string =>
     `It is a credit note over a negative amount, ${gross}. Ask who sent it whether money is due or comes back.`,
 };
@@ -59,9 +59,9 @@ export const documentRefusals = {
   "invalid_argument.document_pdf_broken": (): string =>
     "This PDF is damaged. Download it again, or print it into a new PDF and upload that one.",
   "invalid_argument.document_winmail": (): string =>
-    "This is Outlook’s winmail.dat, which only Outlook can open. Ask who sent it to send the invoice as PDF, or forward the mail from Outlook in HTML format.",
+    "This is Outlook’s winmail.dat, which only Outlook can open. Ask the sender for the invoice as a PDF, or forward the mail from Outlook in HTML format.",
   "invalid_argument.document_archive": (): string =>
-    "This is an archive or an office document, which isn’t opened here. Unpack it, or save it as PDF, and upload that.",
+    "This is an archive or an office document, which we can’t open. Unpack it, or save it as PDF, and upload that.",
   "invalid_argument.document_mail_complex": ({ most }: { most: number }): string =>
     `This mail has more than ${most} attachments, many mails within it, or a very long text. Save the invoices from it, and upload those.`,
 };

@@ -1,6 +1,6 @@
 /** Events for apps, in words for their models and for people. */
 export const events = {
-  "bill.due": { title: "Bills due", description: "Bills come due, as early as their owner wants to be reminded." },
+  "bill.due": { title: "Bills due", description: "Bills are due within their owner's reminder lead time." },
   "bill.overdue": { title: "Bills overdue", description: "Bills are still unpaid after their due date." },
   "price.rose": { title: "Price rises", description: "The price of a bill rises on its next due date." },
   "budget.reached_80": { title: "Budgets at 80 %", description: "Spending reached 80 % of a budget." },
@@ -14,7 +14,7 @@ export const events = {
   "digest.sent": { title: "Reminder mails", description: "The day's reminder mail was sent." },
   "document.added": {
     title: "New documents",
-    description: "Documents came in; list_documents shows which need the user.",
+    description: "New documents arrived; list_documents shows which need a decision.",
   },
 };
 
@@ -23,7 +23,7 @@ export const eventMethods = {
   refusals: {
     unknownEvent: "Unknown event; see events/list.",
     badArguments: "Events take no arguments.",
-    badCursor: "The cursor is not one of ours; begin without one.",
+    badCursor: "Unknown cursor; start without one.",
     badUrl: "A webhook needs an https URL of at most 2048 characters.",
     badSecret: "The secret must be whsec_ and 24 to 64 bytes in base64.",
     webhooksOnly: "Subscribe to webhooks, or poll; see events/list.",

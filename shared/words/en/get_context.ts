@@ -32,5 +32,5 @@ export const warnings = {
     `A payment for the ${capitalized(plan)} plan did not arrive. Unless one does by ${ends_on}, ${organization} ` +
     `loses ${listed(features)}.`,
   "plan_ending.canceled": ({ ends_on, organization, features }: PlanEnding): string =>
-    `The subscription was cancelled. From ${ends_on} on ${organization} is without ${listed(features)}.`,
+    `The subscription was cancelled. From ${ends_on} on, ${organization} loses ${listed(features)}.`,
 };

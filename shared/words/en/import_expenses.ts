@@ -23,8 +23,8 @@ export const refusals = {
     hint: "Show the preview to the user, then pass preview.commit_with; import_id alone shows it again.",
   }),
   "invalid_argument.nothing_to_import": (): Refusal => ({
-    message: "No line of this file is spending.",
-    hint: 'details.left_out says what its lines are. Log income among them with log_expenses and kind "income".',
+    message: "This file contains no spending.",
+    hint: 'details.left_out lists its lines by kind. Log income among them with log_expenses and kind "income".',
   }),
   "invalid_argument.file_of_bills": ({ count: bills }: { count: number }): Refusal => ({
     message: `This file lists ${count(bills, "subscription")}, not payments.`,
@@ -36,7 +36,7 @@ export const refusals = {
       "call. Most banks offer at least one of these.",
   }),
   "invalid_argument.file_packed": ({ kind }: { kind: string }): Refusal => ({
-    message: `This is an archive (${kind}), which is not unpacked.`,
+    message: `This is an archive (${kind}), which can't be unpacked here.`,
     hint: "Unpack it and send the statement that is in it.",
   }),
   "invalid_argument.file_too_large": ({ most_mb }: { most_mb: number }): Refusal => ({
@@ -112,7 +112,7 @@ export const refusals = {
   }),
   "invalid_argument.row_amount_zero": (): Refusal => ({ message: "The amount is zero." }),
   "invalid_argument.row_broken": ({ value }: { value: string }): Refusal => ({
-    message: `${quoted(value)} has no date and amount.`,
+    message: `${quoted(value)} has no date or amount.`,
   }),
   "invalid_argument.row_state": ({ value }: { value: string }): Refusal => ({
     message: `${quoted(value)} does not say whether the payment was made.`,
@@ -121,7 +121,7 @@ export const refusals = {
     message: `${quoted(value)} does not say whether money went out or came in.`,
   }),
   "invalid_argument.row_of_other_table": (): Refusal => ({
-    message: "It belongs to a second table with other columns. Import that table as a file of its own.",
+    message: "It belongs to a second table with other columns. Import that table as a separate file.",
   }),
   "invalid_argument.row_both_sides": ({ out, in: into }: { out: string; in: string }): Refusal => ({
     message: `Money went out (${out}) and came in (${into}) in one row.`,
@@ -209,7 +209,7 @@ export const assumptions = {
     `${count(cells, "cell")} of ${quoted(column)} left out: not a link, or longer than 2000 characters.`,
   fees_left_out: ({ count: cells, column }: { count: number; column: string }): string =>
     `${count(cells, "cell")} of ${quoted(column)} left out: nothing shows whether the amounts contain them. Ask the ` +
-    "user; fees charged on top are expenses of their own.",
+    "user; fees charged on top are separate expenses.",
   remembered: ({ remembered }: { remembered: Record<string, string | boolean> }): string =>
     `As confirmed for this account and header line before: ${
       and(Object.entries(remembered).map(([field, value]) => `${field} ${JSON.stringify(value)}`))
@@ -219,7 +219,7 @@ export const assumptions = {
     "again with default_currency.",
   no_header: (): string => "The file has no header line; the columns were identified by their contents.",
   column_by_cells: ({ header, field }: { header: string; field: string }): string =>
-    `${quoted(header)} was taken for the ${field} because of its contents.`,
+    `${quoted(header)} was identified as the ${field} by its contents.`,
   several_currencies: ({ headers }: { headers: string[] }): string =>
     `Several columns contain currencies (${
       and(headers.map(quoted))
@@ -241,7 +241,7 @@ export const warnings = {
       all > first.length ? " and more" : ""
     }. review_bills shows their rhythm and amounts; ask whether to add them as bills.`,
   "layout_forgotten": (): string =>
-    "No account is named, so what was answered about this file is asked again for the next one. Call with account, the " +
+    "No account is named, so the next file will raise the same questions. Call with account, the " +
     "name of the bank account or app, and the answers are remembered for it.",
   "category_not_found": ({ names: unknown }: { names: string[] }): string =>
     `The file uses categories that do not exist yet: ${names(unknown.map(quoted))}. Ask whether to create them ` +

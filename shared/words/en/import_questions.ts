@@ -35,7 +35,7 @@ export const questions = {
     const known = candidates.filter(({ id }) => id !== "transfer")
       .map((one) => `${quoted(one.name)}, ${booked(one)}`).join(" or ");
     if (kind) {
-      return `${said}, is no spending: is it the other half of ${known} in the books, which is then removed as a ` +
+      return `${said}, is not spending: is it the other half of ${known} in the books, which is then removed as a ` +
         'transfer ("same"), or has it nothing to do with that ("new")?';
     }
     // The name matches and the bank's amount is slightly larger, because the person stated it without the tip.

@@ -63,7 +63,7 @@ export const warnings = {
   "books_begin.inside": ({ on, from, to }: Period & { on: string }): string =>
     `The books begin on ${on}, so they do not cover all of ${from} to ${to}.`,
   "period_ahead": ({ from }: { from: string }): string =>
-    `The period begins on ${from} and lies ahead, so nothing has been spent in it. include_upcoming true counts upcoming bills.`,
+    `The period begins on ${from}, in the future, so nothing has been spent in it yet. include_upcoming true counts upcoming bills.`,
   "reimbursed_included": (
     { open, done, currency }: { open?: string; done?: string; currency: string },
   ): string =>

@@ -50,7 +50,7 @@ export const refusals = {
     }, not ${money({ amount: tax, currency })}.`,
     hint: whole
       ? `If ${amount} is without tax, the amount is ${quoted(whole)}.`
-      : "Leave out tax or tax_percent, whichever the receipt does not say.",
+      : "Leave out tax or tax_percent, whichever the receipt does not state.",
   }),
   "invalid_argument.reimbursement_contradicts": (): Refusal => ({
     message:

@@ -69,13 +69,15 @@ export const refusals = {
       : `Give one of its open dates: ${details.open_dates.join(", ")}.`,
   }),
   "invalid_argument.skipped": ({ name, due_on }: Dated): Refusal => ({
-    message: `${name} was skipped on ${due_on}, so nothing is to be paid for that day.`,
+    message: `${name} was skipped on ${due_on}, so there is nothing to pay for that day.`,
     hint: 'If it was paid after all, reopen that date first (update_bill, occurrence action "reopen").',
   }),
   "already_paid.date": ({ name, due_on, payment, payee }: Dated & { payment: Paid; payee: string }): Refusal => ({
     message: `${name} due ${due_on} is already recorded as paid: ${money(payment)} ${payer(payment)}.`,
     hint:
-      `Nothing to do if that is it. ${chargedTwice(payee)} ${correcting(due_on, payment)} For another date give its ` +
+      `If that is this payment, there is nothing to do. ${chargedTwice(payee)} ${
+        correcting(due_on, payment)
+      } For another date give its ` +
       "due_on.",
   }),
   "already_paid.in_parts": ({ name, due_on, payment }: Dated & { payment: Paid }): Refusal => ({
@@ -124,7 +126,7 @@ export const refusals = {
   }),
   "already_paid.all": ({ name, payee }: { name: string; payee: string }): Refusal => ({
     message: `${name} is fully paid.`,
-    hint: `Nothing to do if that is it. ${chargedTwice(payee)}`,
+    hint: `If that is this payment, there is nothing to do. ${chargedTwice(payee)}`,
   }),
   "invalid_argument.bill_inactive": ({ name, status }: { name: string; status: string }): Refusal => ({
     message: `${name} is ${status} and has no open dates.`,
@@ -175,7 +177,9 @@ export const warnings = {
   "partly_paid": (
     { name, due_on, remaining, currency, paid }: Dated & { remaining: string; currency: string; paid: string },
   ): string =>
-    `${money({ amount: remaining, currency })} of ${name} due ${due_on} is still open. If that was all, close it: ` +
+    `${
+      money({ amount: remaining, currency })
+    } of ${name} due ${due_on} is still open. If nothing more is owed, close it: ` +
     `update_bill with occurrence {"due_on": "${due_on}", "action": "set_amount", "amount": "${paid}"}.`,
   "rate_missing.of_payment": (
     { currency, into, date, is_awaited }: { currency: string; into: string; date: string; is_awaited: boolean },
@@ -192,7 +196,7 @@ export const warnings = {
     } on ${paid_on}, was in the books as a separate expense. It is now the payment of ` +
     `${name} due ${due_on} and counts once. If it was other spending, undo this and call again with on_duplicate "allow".`,
   "corrected": ({ name, due_on, ...before }: Dated & Paid): string =>
-    `This replaces what was recorded for ${name} due ${due_on}: ${money(before)}, paid ${payer(before)}.`,
+    `This replaces the payment recorded for ${name} due ${due_on}: ${money(before)}, paid ${payer(before)}.`,
   /** @param open.took the paid date, if nobody named it; `is_of_day` if it was due that day */
   "overdue": ({ name, dates, took, is_of_day }: {
     name: string;

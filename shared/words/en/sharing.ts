@@ -37,7 +37,7 @@ export const refusals = {
     { sum, amount, currency }: Money & { sum: string },
   ): Refusal => ({
     message: `The amounts that people bear add up to ${sum}, but this is ${money({ amount, currency })}.`,
-    hint: "Ask who bears what, and give shared with amounts that add up.",
+    hint: "Ask how much each person bears, and give shared with amounts that add up.",
   }),
   "invalid_argument.shared_in_private": ({ who }: { who: string }): Refusal => ({
     message: `This is in a private category, which ${who} doesn't see.`,

@@ -19,10 +19,10 @@ export const refusals = {
   }),
   "forbidden_role.settings": (whoCan: WhoCan): Refusal => ({
     message: `Your role does not include the settings of the organization. ${ask(whoCan)}`,
-    hint: "Nothing was changed. Which emails you get, categories, budgets and payee rules are yours to change.",
+    hint: "Nothing was changed. You can still change your own emails, categories, budgets and payee rules.",
   }),
   "forbidden_role.owner_settings": (whoCan: WhoCan): Refusal => ({
-    message: `The time zone and the owner's emails are the owner's own. ${ask(whoCan)}`,
+    message: `Only the owner can change the time zone and the owner's emails. ${ask(whoCan)}`,
     hint: "Nothing was changed. Leave them out to change the rest.",
   }),
   "forbidden_role.private_category": (whoCan: WhoCan): Refusal => ({
@@ -30,15 +30,19 @@ export const refusals = {
     hint: "Nothing was changed.",
   }),
   "forbidden_role.out_of_sight": (whoCan: WhoCan): Refusal => ({
-    message: `You see only what you recorded or look after, and would not see this any more. ${ask(whoCan)}`,
+    message: `You see only records that you recorded or are responsible for, and would no longer see this one. ${
+      ask(whoCan)
+    }`,
     hint: "Nothing was changed.",
   }),
   "forbidden_role.no_bill": (whoCan: WhoCan): Refusal => ({
-    message: `You do not see all expenses, so you cannot declare for everybody that a payee is no bill. ${ask(whoCan)}`,
+    message: `You do not see all expenses, so you cannot exclude a payee from bill proposals for everybody. ${
+      ask(whoCan)
+    }`,
     hint: "Nothing was changed.",
   }),
   "forbidden_role.mails": (): Refusal => ({
-    message: "Which emails a member gets is up to that member.",
+    message: "Members choose their own emails.",
     hint: "Ask them to change it with their own assistant or on their account page.",
   }),
   "month_closed": (
@@ -50,7 +54,7 @@ export const refusals = {
       `a manager reopens it with update_settings, closed_through "${reopened_by}", and closes it again afterwards. ` +
       (is_label
         ? "If only notes, tags and categories are to change, relabel_closed true allows it in all closed months."
-        : "What is new can get a date in a month that is open."),
+        : "A new record can get a date in an open month."),
   }),
   "month_closed.of_import": (
     { month, to, reopened_by }: { month: string; to: string; reopened_by: string },
@@ -63,7 +67,7 @@ export const refusals = {
       `only these with update_settings, closed_through "${reopened_by}", and closes them again after the import.`,
   }),
   "date_out_of_range.month_not_over": ({ month }: { month: string }): Refusal => ({
-    message: `${month} cannot be closed: only a month that is over can be, as YYYY-MM.`,
+    message: `${month} cannot be closed. Give a month that has ended, as YYYY-MM.`,
   }),
   "values_pending": ({ count: payments, since, month }: { count: number; since: string; month: string }): Refusal => ({
     message: `${month} cannot be closed yet: ${count(payments, "payment")} since ${since} ${
@@ -81,11 +85,11 @@ export const refusals = {
   }),
   "invalid_argument.new_name_missing": ({ name }: { name: string }): Refusal => ({
     message: "The new name is missing.",
-    hint: `Give new_name: what ${name} is to be called.`,
+    hint: `Give new_name: the new name of ${name}.`,
   }),
   "invalid_argument.merge_target_missing": ({ name }: { name: string }): Refusal => ({
     message: "The category to merge into is missing.",
-    hint: `Give into: the category that takes what is in ${name}.`,
+    hint: `Give into: the category to move the contents of ${name} to.`,
   }),
   "duplicate.category": ({ name }: { name: string }): Refusal => ({
     message: `There is already a category called ${name}.`,
@@ -112,7 +116,7 @@ export const refusals = {
     hint: "update_settings with forget_layouts [] lists them.",
   }),
   "invalid_argument.rule_without_payee": (): Refusal => ({
-    message: "A payee rule needs a word to go by.",
+    message: "A payee rule needs a word in its payee.",
     hint: "Give the beginning of the payee's name.",
   }),
   "invalid_argument.too_many_rules": ({ most }: { most: number }): Refusal => ({
@@ -133,7 +137,7 @@ export const warnings = {
   "mails_off": (): string =>
     "Emails to this person are turned off altogether, so none will come. They can be turned on on the account page.",
   "mails_off.now": (): string =>
-    "No email comes to this person any more until email_enabled is true again; no date turns emails back on by itself.",
+    "This person gets no emails until email_enabled is true again; no date turns emails back on by itself.",
   "revalued": ({ currency, moved, without_rate, pending }: Revalued): string =>
     `${count(moved, "payment")} ${moved === 1 ? "is" : "are"} now valued in ${currency}, at the rates of ${
       moved === 1 ? "its day" : "their days"
@@ -141,11 +145,11 @@ export const warnings = {
     (without_rate > 0
       ? ` For ${without_rate} of them no rate is known${pending > 0 ? " yet" : ""}, so totals leave them out.`
       : "") +
-    (pending > 0 ? " Missing rates are asked for in the daily runs, and the values follow." : ""),
+    (pending > 0 ? " The daily job requests missing rates and then updates the values." : ""),
   "months_reopened": ({ closed_through }: { closed_through: string }): string =>
     `Months that were closed are open now. Once the correction is made, close them again: closed_through "${closed_through}".`,
   "category_private": ({ name }: { name: string }): string =>
-    `Only the owner, the managers and viewers whom the owner allowed see ${name} and what is in it. For everybody else it ` +
+    `Only the owner, the managers and viewers whom the owner allowed see ${name} and its contents. For everybody else it ` +
     "is in no list, total, mail or calendar.",
   "open_in_closed_month": ({ dates }: { dates: { name: string; due_on: string }[] }): string =>
     `Not paid in the closed months: ${names(dates.map(({ name, due_on }) => `${name} due ${due_on}`))}. What is paid ` +

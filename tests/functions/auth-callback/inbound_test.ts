@@ -37,7 +37,7 @@ accountTest(
     );
     const shown = textOf(await read());
     for (
-      const said of ["&lt;b&gt;Invoice", "We could not prove that this member sent it", "Checks: DKIM fail", "2 kB"]
+      const said of ["&lt;b&gt;Invoice", "We couldn’t verify that this member sent it", "Checks: DKIM fail", "2 kB"]
     ) {
       assertStringIncludes(shown, said);
     }

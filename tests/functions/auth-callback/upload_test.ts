@@ -73,7 +73,7 @@ uploadTest("an unreadable file is reported and not kept, and another one may be 
   }
   const damaged = await send(mira.browser, path, new File(["%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj"], "october.pdf"));
   assertEquals(damaged.status, 400);
-  assertMatch(text(await damaged.text()), /No document was kept.*This PDF is damaged\./);
+  assertMatch(text(await damaged.text()), /No document was saved.*This PDF is damaged\./);
   const [batch] = await test.database.query("select state, file, read -> 'name' as name from app.import_batches");
   assertEquals(batch, { state: "waiting", file: null, name: null });
   assertEquals((await send(mira.browser, path, csv())).status, 303);

@@ -65,7 +65,7 @@ Deno.test("a call on books in deletion is refused with the day and the URL to ca
     const url = `${SITE}/organizations/org_acme00000000/delete`;
     assertEquals(
       error.message,
-      `The books of Acme will be deleted on 2026-12-07. The owner can stop that at ${url}`,
+      `The books of Acme will be deleted on 2026-12-07. The owner can cancel the deletion at ${url}`,
     );
     assertEquals(error.data, {
       code: "organization_deleting",

@@ -83,12 +83,12 @@ Deno.test("parse() names the field, the problem and the expected value", () => {
     [updateExpenses, { ids: ["exp_12345678"], set: { payee: null } }, [
       "set.payee",
       "set.payee must not be null.",
-      'Leave the field out to keep what it has, or send "" to empty it.',
+      'Leave the field out to keep its value, or send "" to clear it.',
     ]],
     [updateExpenses, { ids: ["exp_12345678"], set: { tags: null } }, [
       "set.tags",
       "set.tags must not be null.",
-      "Leave the field out to keep what it has, or send [] to empty it.",
+      "Leave the field out to keep its value, or send [] to clear it.",
     ]],
     [updateExpenses, { ids: ["exp_12345678"], set: { date: null } }, [
       "set.date",

@@ -263,7 +263,7 @@ Deno.test("readImport() recognizes columns with damaged letters, and currencies 
   assertEquals(currencies("Date,Name,Amount,W?", "2026-10-01,x,5,JPY"), [
     "JPY",
     [],
-    '"W?" was taken for the currency because of its contents.',
+    '"W?" was identified as the currency by its contents.',
   ]);
   assertEquals(currencies("Date,Name,Amount,Till", "2026-10-01,x,5,POS"), [undefined, ["Till"], ""]);
   assertEquals(currencies("Date,Name,Amount (EUR),C", "2026-10-01,x,5,USD"), ["EUR", ["C"], ""]);

@@ -201,7 +201,7 @@ export const consentRefusals = {
     access_missing: { title: "That page was incomplete", message: "It didn’t say whether the app may write." },
     organization_missing: {
       title: "Which organization?",
-      message: "Choose the one that the app may work in.",
+      message: "Choose the one the app can work in.",
     },
     not_a_member: {
       title: "You’re not a member of that organization",

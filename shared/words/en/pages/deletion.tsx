@@ -14,7 +14,7 @@ export const deleteOrganization = {
       : [members === 1 ? "the membership of one other person" : `the memberships of ${members} other people`]),
   ],
   grace: "It’s deleted after 14 days. Until then you can cancel here and read everything, but nothing can be " +
-    "added or changed, no reminders are sent, and calendars stop. Everybody in it is told by email.",
+    "added or changed, no reminders are sent, and calendars stop. Everyone in it is notified by email.",
   cancelFirst: "Deleting doesn’t cancel the subscription. Cancel that too, so that you aren’t charged again.",
   handOver: "Does someone else want to take over? Hand it over instead",
   typeName: (name: Child) => <>Type its name, {name}, to confirm</>,
@@ -33,7 +33,7 @@ export const deleteAccount = {
   title: "Delete your account",
   question: "Delete your account?",
   lead: "All apps you connected lose access, you’re signed out everywhere, and no more emails are sent to you.",
-  leaves: "You leave these organizations at once. What you recorded there stays with them:",
+  leaves: "You leave these organizations immediately. What you recorded there stays with them:",
   grace: "After 14 days your address, your settings and your sign-in are deleted. To cancel, sign in before then.",
   typeAddress: (address: Child) => <>Type your address, {address}, to confirm</>,
   wrongAddress: "That isn’t the address you’re signed in with.",

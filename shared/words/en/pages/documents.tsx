@@ -11,7 +11,7 @@ interface Reasons {
 
 export const documents = {
   title: "Document",
-  takenTitle: (kept: number): string => kept === 0 ? "No document was kept" : `${count(kept, "document")} received`,
+  takenTitle: (kept: number): string => kept === 0 ? "No document was saved" : `${count(kept, "document")} received`,
   takenLead: (organization: Child) => <>For {organization}. Nothing was paid.</>,
   more: "Upload more",
   open: "Open this document",
@@ -57,7 +57,7 @@ export const documents = {
   doubtful: "Something in this document doesn’t add up. Check it before you pay.",
   /** The amounts that do not add up, by code. */
   doubts: doubts as Reasons,
-  unreadable: "This file can’t be read, so it wasn’t kept. Statements are uploaded one by one.",
+  unreadable: "This file can’t be read, so it wasn’t saved. Statements are uploaded one by one.",
   /** Why a file was not kept, by code. */
   refusals: { ...documentRefusals, document_quota: () => attaching.document_quota().message } as Reasons,
 };

@@ -87,7 +87,7 @@ export const signInFailures = {
     other_browser: {
       title: "This link doesn’t work here",
       message:
-        "For your safety a sign-in link works once, and only in the browser that asked for it. Open it there, or start again here; if you’re already signed in, that takes you straight on.",
+        "For your safety a sign-in link works once, and only in the browser that asked for it. Open it there, or start again here; if you’re already signed in, you won’t have to sign in again.",
     },
     cancelled: {
       title: "The sign-in was cancelled",

@@ -127,7 +127,7 @@ Deno.test("messages handle singular and plural, and list existing values", () =>
     [
       "expectation_mismatch.of_record",
       { name: "Power", current: { currency: "EUR" } },
-      "Power is not what was shown: it is without an amount. Nothing was deleted.",
+      "Power has changed since it was shown: it is without an amount. Nothing was deleted.",
     ],
     [
       "expectation_mismatch.of_import",
@@ -168,7 +168,7 @@ Deno.test("warnings handle singular and plural, and unknown amounts", () => {
       { name: "Rent", due_on: "2026-12-01", days: 1 },
       "This pays Rent ahead of time: it is due on 2026-12-01, in 1 day.",
     ],
-    ["dry_run", undefined, "A preview: nothing was written."],
+    ["dry_run", undefined, "This is a preview; nothing was written."],
   ];
   const { warnings: presented } = present("add_bill", {
     ok: true,
