@@ -8,7 +8,6 @@ import { count as countOf } from "../phrases.ts";
 const sentence = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 const besideUsual = (usual: Difference | undefined): string =>
   !usual ? "" : usual.share ? `, ${usual.share} ${usual.isLess ? "below" : "above"} usual` : ", as usual";
-
 interface NamedDay {
   name: string;
   when: string;
@@ -17,7 +16,6 @@ interface Rhythm {
   frequency: "once" | "daily" | "weekly" | "monthly" | "yearly";
   every: number;
 }
-
 /** The text that a subject and a headline share. */
 const comingUp = {
   trial: ({ name, when }: NamedDay): string => `the trial of ${name} ends ${when}`,
@@ -28,7 +26,6 @@ const comingUp = {
   price_rise: ({ name, when }: NamedDay): string => `${name} costs more from ${when}`,
   awaited: ({ name, when }: NamedDay): string => `the amount of ${name}, due ${when}, is missing`,
 };
-
 interface Used {
   name: string | null;
   isUsedUp: boolean;
@@ -37,7 +34,6 @@ interface Used {
 /** @param budget.name null for all spending */
 const usedBudget = ({ name, isUsedUp, per }: Used): string =>
   `the ${per}’s budget${name === null ? "" : ` for ${name}`} is ${isUsedUp ? "used up" : "almost used up"}`;
-
 const UNITS = { daily: "day", weekly: "week", monthly: "month", yearly: "year" };
 /** " a month", " every 2 weeks"; empty for a one-time bill. */
 const rhythm = ({ frequency, every }: Rhythm): string =>
@@ -56,7 +52,6 @@ const STOPS: Record<Stopped, string> = {
   amounts: "no amounts are fetched from bill providers",
   assistants: "assistants can’t read or change anything",
 };
-
 /** Null for a former member. */
 interface Creditor {
   name: string | null;
