@@ -112,12 +112,8 @@ export async function measureImports({ isShort, only }: Options): Promise<Row[]>
     rows.push({ name, value: spreadOf(values), unit, detail, errors: 0 });
   const cluster = await startCluster();
   const withBooks = async (work: (database: TestDatabase, books: Books) => Promise<void>) => {
-    const database = await openDatabase(cluster.urlOf("postgres", "supabase_exposed"));
-    try {
-      await work(database, await openBooks(database));
-    } finally {
-      await database.close();
-    }
+    await using database = await openDatabase(cluster.urlOf("postgres", "supabase_exposed"));
+    await work(database, await openBooks(database));
   };
   try {
     for (const state of STATES.filter((state) => isWanted(commitOf(state)))) {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { readMigrations } from "../../local/database/migrations.ts";
 import { preparationDigest } from "../../local/database/prepare.ts";
 import type { RunningStack } from "../../local/running_stack.ts";
+import { copyFolder } from "../../local/copy_folder.ts";
 import { cachedFolder, digestOf } from "../../local/cache.ts";
 import { createRatesFixture, ratesFixtureSources } from "./exchange_rates.ts";
 import { unlessInterrupted, whenInterrupted } from "./interrupt.ts";
@@ -13,7 +14,8 @@ import { hasPlatform, newDatabase, newMigratedDatabase } from "./new_database.ts
 
 export { signIn } from "../../local/sign_in.ts";
 
-export interface TestStack extends RunningStack {
+/** `await using` stops it. */
+export interface TestStack extends RunningStack, AsyncDisposable {
   /** Its data folder. */
   folder: string;
   /** Everything written to standard error so far: one JSON line per event. */
@@ -52,7 +54,10 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
       : await newDatabase(DATABASE_URL);
     return await launch(folder, { ...options, args: [...(options.args ?? []), "--db", url] });
   }
-  if (!options.empty) await copyFolder(await preparedFolder(options), folder);
+  if (!options.empty) {
+    await Deno.remove(folder);
+    await copyFolder(await preparedFolder(options), folder);
+  }
   return await launch(folder, options);
 }
 
@@ -91,21 +96,23 @@ async function launch(folder: string, options: StackOptions): Promise<TestStack>
     await rates.close();
     return await child.status;
   };
+  const stop: TestStack["stop"] = async ({ keep = false } = {}) => {
+    Deno.kill(running.pid, "SIGTERM");
+    const { code } = await ended();
+    if (!keep) await Deno.remove(folder, { recursive: true });
+    return code;
+  };
   return {
     ...running,
     folder,
     log: () => log,
-    async stop({ keep = false } = {}) {
-      Deno.kill(running.pid, "SIGTERM");
-      const { code } = await ended();
-      if (!keep) await Deno.remove(folder, { recursive: true });
-      return code;
-    },
+    stop,
     async kill() {
       Deno.kill(running.pid, "SIGKILL");
       await ended();
     },
     restart: () => launch(folder, options),
+    [Symbol.asyncDispose]: async () => void await stop(),
   };
 }
 
@@ -139,17 +146,6 @@ async function preparedFolder(options: StackOptions): Promise<string> {
     const stack = await launch(folder, { ...options, args: [...(options.args ?? []), "--no-schedules"] });
     await stack.stop({ keep: true });
   });
-}
-
-async function copyFolder(from: string, to: string): Promise<void> {
-  for await (const { name, isDirectory } of Deno.readDir(from)) {
-    if (!isDirectory) {
-      await Deno.copyFile(join(from, name), join(to, name));
-      continue;
-    }
-    await Deno.mkdir(join(to, name), { mode: 0o700 });
-    await copyFolder(join(from, name), join(to, name));
-  }
 }
 
 async function firstLine(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> {

@@ -100,27 +100,23 @@ Deno.test({
     assertMatch(again.text, /already.*new project/);
     assertEquals((await backup(oldUrl, "save", file)).code, 1, "a backup was written over");
 
-    const stack = await startStack({ args: [...args, url, "--no-demo"], env });
-    try {
-      const call = async (name: string, args: Record<string, unknown> = {}): Promise<Json> => {
-        const response = await fetch(stack.mcp_url, {
-          method: "POST",
-          headers: { authorization: `Bearer ${token}`, "content-type": "application/json", accept: "application/json" },
-          body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } }),
-        });
-        return (await response.json()).result.structuredContent;
-      };
-      assertEquals(await readBooks(call), books);
-      // Ids and counters continue, triggers work again, and the sealed credential opens.
-      assertEquals((await call("log_expenses", lunch("After it"))).error, undefined);
-      await using(url, (database) => database.exec("update app.provider_links set asked_at = null, ask_after = null"));
-      const synced = await call("sync_bill_amounts", { bill_ids: ["bill_demo00000009"] });
-      assertEquals(synced.data.bills[0].status, "needs_review", JSON.stringify(synced));
-      const { page } = await signIn(stack, EMAIL);
-      assertEquals(page.url.pathname, "/account");
-    } finally {
-      await stack.stop();
-    }
+    await using stack = await startStack({ args: [...args, url, "--no-demo"], env });
+    const call = async (name: string, args: Record<string, unknown> = {}): Promise<Json> => {
+      const response = await fetch(stack.mcp_url, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json", accept: "application/json" },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } }),
+      });
+      return (await response.json()).result.structuredContent;
+    };
+    assertEquals(await readBooks(call), books);
+    // Ids and counters continue, triggers work again, and the sealed credential opens.
+    assertEquals((await call("log_expenses", lunch("After it"))).error, undefined);
+    await using(url, (database) => database.exec("update app.provider_links set asked_at = null, ask_after = null"));
+    const synced = await call("sync_bill_amounts", { bill_ids: ["bill_demo00000009"] });
+    assertEquals(synced.data.bills[0].status, "needs_review", JSON.stringify(synced));
+    const { page } = await signIn(stack, EMAIL);
+    assertEquals(page.url.pathname, "/account");
   },
 });
 
