@@ -15,7 +15,7 @@ const { success } = await new Deno.Command(Deno.execPath(), {
     "-A",
     ...Deno.args.filter((arg) => !/^--(long)?$/.test(arg)),
     "tests/faults/memory.ts",
-    "tests/faults/reminders.ts",
+    "tests/functions/cron-reminders/crash_test.ts",
   ],
   env: { TEST_DATABASE_URL: cluster.urlOf("postgres", "supabase_exposed"), FAULTS: isLong ? "long" : "short" },
 }).spawn().status;
