@@ -11,6 +11,7 @@ import type { Session, SqlDatabase } from "../../local/database/sql.ts";
 import { readSchemaFiles } from "../../local/sql/schema_files.ts";
 import { startCluster } from "../../tests/_support/cluster.ts";
 import { openDatabase } from "../../tests/_support/database.ts";
+import { rolledBack } from "../../tests/_support/tap.ts";
 import { HINT } from "./hint.ts";
 import { buildLargeOrganization, LARGE, readWithin } from "../large_organization_reads.ts";
 
@@ -102,8 +103,7 @@ try {
 /** The shortest of several calls after a warm-up call; everything is rolled back, including the changed function. */
 async function timed(database: SqlDatabase, work: (session: Session) => Promise<unknown>, without?: string) {
   let shortest = Infinity;
-  const takenBack = new Error("taken back");
-  await database.transaction(async (session) => {
+  await rolledBack(database, async (session) => {
     if (without) await session.exec(without);
     for (let round = 0; round <= ROUNDS; round++) {
       await session.exec("savepoint before");
@@ -112,9 +112,6 @@ async function timed(database: SqlDatabase, work: (session: Session) => Promise<
       if (round > 0) shortest = Math.min(shortest, performance.now() - start);
       await session.exec("rollback to before");
     }
-    throw takenBack;
-  }).catch((thrown) => {
-    if (thrown !== takenBack) throw thrown;
   });
   return shortest;
 }

@@ -37,7 +37,7 @@ export function assertTap(assertions: readonly Assertion[]): void {
 }
 
 export async function rolledBack<Result>(
-  database: SqlDatabase,
+  database: Pick<SqlDatabase, "transaction">,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
   let result: Result;
@@ -49,6 +49,16 @@ export async function rolledBack<Result>(
     if (thrown !== takenBack) throw thrown;
   });
   return result!;
+}
+
+/** The pages that a call of a function touches, with its callees. */
+export async function pagesOf(session: Session, call: string, args: unknown[] = []): Promise<number> {
+  const [row] = await session.query<{ "QUERY PLAN": [{ Plan: Record<string, number> }] }>(
+    `explain (analyze, buffers, timing off, format json) ${call}`,
+    args,
+  );
+  const [{ Plan }] = row!["QUERY PLAN"];
+  return Plan["Shared Hit Blocks"]! + Plan["Shared Read Blocks"]!;
 }
 
 const TOKENS = /'(?:[^']|'')*'|"[^"]*"|\$(\w*)\$[\s\S]*?\$\1\$|--[^\n]*|\/\*[\s\S]*?\*\/|;|[^'"$\-/;]+|./g;

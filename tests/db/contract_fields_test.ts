@@ -8,6 +8,7 @@ import { TOOLS } from "../../functions/mcp/tools/mod.ts";
 import type { Session } from "../../local/database/sql.ts";
 import { openBooks } from "../_support/books.ts";
 import { sharedDatabase } from "../_support/database.ts";
+import { rolledBack } from "../_support/tap.ts";
 import { fill, outcome, run, TODAY } from "./contract_fields/books.ts";
 import type { Case } from "./contract_fields/case.ts";
 import { casesOf } from "./contract_fields/cases.ts";
@@ -46,14 +47,8 @@ async function unreadFields(session: Session, tool: string): Promise<string[]> {
 
 /** Rolled back afterwards. */
 const asPerson = (work: (session: Session) => Promise<void>) => {
-  const takenBack = new Error("taken back");
   const claims = { sub: books.userId, organization_id: books.organizationId };
-  return database.asRole("authenticated", claims, async (session) => {
-    await work(session);
-    throw takenBack;
-  }).catch((thrown) => {
-    if (thrown !== takenBack) throw thrown;
-  });
+  return rolledBack({ transaction: (run) => database.asRole("authenticated", claims, run) }, work);
 };
 
 for (const { listed: { name, inputSchema } } of TOOLS) {

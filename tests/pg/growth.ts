@@ -8,6 +8,7 @@ import { buildLargeOrganization, LARGE, readAs, TODAY } from "../../bench/large_
 import type { Session } from "../../local/database/sql.ts";
 import type { Json } from "../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { pagesOf, rolledBack } from "../_support/tap.ts";
 
 const BILLS = 200;
 /** Half of the payments belong to bills. Then the other half grows tenfold. */
@@ -18,36 +19,26 @@ const MONTH = { from: "2026-10-01", to: "2026-10-31" };
 /** Warm-up, because a session's first calls are planned again and read the catalog. */
 const WARM = 7;
 
-async function pagesOf(session: Session, tool: string, args: Record<string, unknown>): Promise<number> {
-  const [row] = await session.query<{ "QUERY PLAN": Json }>(
-    `explain (analyze, buffers, timing off, format json) select app.run_tool('${tool}', $1::text::jsonb, $2)`,
-    [JSON.stringify(args), `${TODAY}T12:00:00Z`],
-  );
-  const { Plan } = row!["QUERY PLAN"][0];
-  return Plan["Shared Hit Blocks"] + Plan["Shared Read Blocks"];
-}
+const pagesOfTool = (session: Session, tool: string, args: Record<string, unknown>) =>
+  pagesOf(session, "select app.run_tool($1, $2::text::jsonb, $3)", [
+    tool,
+    JSON.stringify(args),
+    `${TODAY}T12:00:00Z`,
+  ]);
 
 /** Acts as the owner, then rolls back. */
-async function asOwner<Result>(database: TestDatabase, work: (session: Session) => Promise<Result>): Promise<Result> {
-  let result: Result;
-  const done = new Error("taken back");
-  await database.transaction(async (session) => {
+const asOwner = <Result>(database: TestDatabase, work: (session: Session) => Promise<Result>) =>
+  rolledBack(database, async (session) => {
     const claims = { sub: LARGE.userId, role: "authenticated", organization_id: LARGE.organizationId };
     await session.query("select set_config('request.jwt.claims', $1, true)", [JSON.stringify(claims)]);
-    result = await work(session);
-    throw done;
-  }).catch((thrown) => {
-    if (thrown !== done) throw thrown;
+    return await work(session);
   });
-  return result!;
-}
 
-async function pagesRead(database: TestDatabase, tool: string, args: Record<string, unknown>): Promise<number> {
-  return await asOwner(database, async (session) => {
-    for (let call = 0; call < WARM; call++) await pagesOf(session, tool, args);
-    return await pagesOf(session, tool, args);
+const pagesRead = (database: TestDatabase, tool: string, args: Record<string, unknown>) =>
+  asOwner(database, async (session) => {
+    for (let call = 0; call < WARM; call++) await pagesOfTool(session, tool, args);
+    return await pagesOfTool(session, tool, args);
   });
-}
 
 const [few, many] = [await openDatabase(), await openDatabase()];
 Deno.test.afterAll(async () => {
@@ -113,8 +104,8 @@ async function pagesARow(database: TestDatabase, rows: number): Promise<{ import
     const { preview } = row!.result.data;
     assertEquals(preview.rows_ok, rows);
     return {
-      importing: await pagesOf(session, "import_expenses", preview.commit_with) / rows,
-      undoing: await pagesOf(session, "undo_change", {}) / rows,
+      importing: await pagesOfTool(session, "import_expenses", preview.commit_with) / rows,
+      undoing: await pagesOfTool(session, "undo_change", {}) / rows,
     };
   });
 }

@@ -3,10 +3,11 @@
  * among ten times as many others. Counts are the same on any machine; the benchmark measures time
  * (bench/sql/roll_bills.ts).
  */
-import { assert, assertEquals, assertStrictEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { postgresDatabase } from "../../local/database/postgres.ts";
 import type { SqlDatabase } from "../../local/database/sql.ts";
 import { openDatabase } from "../_support/database.ts";
+import { pagesOf, rolledBack } from "../_support/tap.ts";
 import { withParts } from "../_support/new_database.ts";
 
 const [FEW, MANY] = [10_000, 100_000];
@@ -55,27 +56,20 @@ const SCANS = `select sum(seq_scan)::int as scans from pg_stat_xact_user_tables
 
 /** Measures the second call, because the first one is planned. Both are rolled back. */
 async function counted(database: SqlDatabase, call: string, before = "select"): Promise<Counted> {
-  const takenBack = new Error("taken back");
-  const explained = `explain (analyze, buffers, timing off, format json) ${call.replaceAll("$1", `'${AT}'`)}`;
-  const counted: Counted = { done: 0, pages: 0, scans: 0 };
+  let pages = 0;
   for (let n = 0; n < 2; n++) {
-    await database.transaction(async (session) => {
+    pages = await rolledBack(database, async (session) => {
       await session.exec(before);
-      const [row] = await session.query<{ "QUERY PLAN": { Plan: Record<string, number> }[] }>(explained);
-      const { Plan } = row!["QUERY PLAN"][0]!;
-      counted.pages = Plan["Shared Hit Blocks"]! + Plan["Shared Read Blocks"]!;
-      throw takenBack;
-    }).catch((thrown) => assertStrictEquals(thrown, takenBack));
+      return await pagesOf(session, call.replaceAll("$1", `'${AT}'`));
+    });
   }
-  await database.transaction(async (session) => {
+  return await rolledBack(database, async (session) => {
     await session.exec(before);
     const scans = async () => (await session.query<{ scans: number }>(SCANS))[0]!.scans;
     const earlier = await scans();
-    counted.done = (await session.query<{ done: number }>(call, [AT]))[0]!.done;
-    counted.scans = await scans() - earlier;
-    throw takenBack;
-  }).catch((thrown) => assertStrictEquals(thrown, takenBack));
-  return counted;
+    const [row] = await session.query<{ done: number }>(call, [AT]);
+    return { pages, done: row!.done, scans: await scans() - earlier };
+  });
 }
 
 const [few, many] = [await openBills(FEW), await openBills(MANY)];

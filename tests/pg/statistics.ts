@@ -8,6 +8,7 @@ import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { type Part, PARTS } from "../../shared/export/books.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
 import { importOf } from "../_support/import_args.ts";
+import { pagesOf } from "../_support/tap.ts";
 
 const ROWS = 2000;
 /** Each row also reads whether its month is closed, its payee has a rule, and it was split or merged. */
@@ -27,17 +28,12 @@ const rowsOf = (count: number, year: number, name: string) =>
 const itemsOf = (count: number, year: number, name: string) =>
   rowsOf(count, year, name).map(({ line: _, ...item }) => item);
 
-/** Runs a SQL function as the signed-in person, and counts the pages that it and its callees touch. */
-async function pagesOf(database: TestDatabase, books: Books, call: string, args: unknown[]): Promise<number> {
+/** The pages that a SQL function touches as the signed-in person. */
+async function pagesAs(database: TestDatabase, books: Books, call: string, args: unknown[]): Promise<number> {
   const claims = { sub: books.userId, organization_id: books.organizationId };
   return await database.asRole("authenticated", claims, async (session) => {
     await session.exec("set local statement_timeout = 0");
-    const [row] = await session.query<{ "QUERY PLAN": Json }>(
-      `explain (analyze, buffers, timing off, format json) select ${call}`,
-      args,
-    );
-    const { Plan } = row!["QUERY PLAN"][0];
-    return Plan["Shared Hit Blocks"] + Plan["Shared Read Blocks"];
+    return await pagesOf(session, `select ${call}`, args);
   });
 }
 
@@ -48,7 +44,7 @@ async function pagesOfPart(database: TestDatabase, books: Books, part: Part): Pr
   for (let after: unknown = null, isLast = false; !isLast;) {
     const args = [part, JSON.stringify(after)];
     const call = "app.read_export_page($1, nullif($2::text::jsonb, 'null'), null, null)";
-    total.pages += await pagesOf(database, books, call, args);
+    total.pages += await pagesAs(database, books, call, args);
     const [row] = await database.asRole(
       "authenticated",
       claims,
@@ -68,7 +64,7 @@ for (const state of STATES) {
     const analyze = (when: typeof state) => state === when && database.exec("analyze");
     const pages = async (tool: string, args: Json, { rows = ROWS, most = MOST_A_ROW } = {}) => {
       const call = [tool, JSON.stringify(args), `${books.today()}T12:00:00Z`];
-      const each = await pagesOf(database, books, "app.run_tool($1, $2::text::jsonb, $3)", call) / rows;
+      const each = await pagesAs(database, books, "app.run_tool($1, $2::text::jsonb, $3)", call) / rows;
       assert(each <= most, `${tool}: ${each} pages a row`);
     };
     await books.ok("log_expenses", { items: itemsOf(60, 2025, "Said") });
