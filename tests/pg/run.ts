@@ -21,6 +21,8 @@ const RUNNING = [
   "tests/local/start_test.ts",
   "tests/pg/lock_order.ts",
   "tests/pg/races.ts",
+  "tests/pg/oauth_races.ts",
+  "tests/pg/tool_races.ts",
   "tests/pg/bookkeeping_races.ts",
   "tests/pg/member_races.ts",
   "tests/pg/approval_races.ts",
