@@ -10,17 +10,7 @@ const database = await sharedDatabase();
 Deno.test("a year of automatic bills leaves nothing overdue and no zero total", async () => {
   let day = "2026-10-06";
   const clock = () => new Date(`${day}T09:00:00Z`);
-  const { call, organizationId } = await newMember(database, {
-    email: "mira@example.com",
-    organization: "Home",
-    clock,
-  });
-  await database.query("update identity.organizations set plan = 'team' where id = $1", [organizationId]);
-  const ok = async (tool: string, args: Record<string, unknown> = {}): Promise<Json> => {
-    const { envelope } = await call(tool, args);
-    assertEquals(envelope.ok, true, JSON.stringify(envelope.error));
-    return envelope;
-  };
+  const { ok } = await newMember(database, { plan: "team", clock });
   const add = async (bill: Record<string, unknown>) =>
     (await ok("add_bill", { month_days: [10], autopay: true, ...bill })).data.bill.id;
   await add({ name: "Gas", amount: "80", amount_mode: "estimated" });
@@ -59,17 +49,9 @@ Deno.test("a year of automatic bills leaves nothing overdue and no zero total", 
 Deno.test("provider amounts of an automatic bill count as spending each month", async () => {
   let at = "2026-01-01T09:00:00Z";
   const clock = () => new Date(at);
-  const { call, organizationId } = await newMember(database, {
-    email: "noor@example.com",
-    organization: "Home",
-    clock,
-  });
-  await database.query("update identity.organizations set plan = 'team' where id = $1", [organizationId]);
-  const ok = async (tool: string, args: Record<string, unknown> = {}): Promise<Json> => {
-    const { envelope } = await call(tool, args);
-    assertEquals(envelope.ok, true, JSON.stringify(envelope.error));
-    return envelope.data;
-  };
+  const member = await newMember(database, { plan: "team", clock });
+  const { organizationId } = member;
+  const ok = async (tool: string, args?: Json) => (await member.ok(tool, args)).data;
   const sync = createSync({
     database: asDatabase(database),
     now: clock,

@@ -7,35 +7,18 @@ import { sharedDatabase } from "../_support/database.ts";
 import { joinMember, type Json, type Member, newMember } from "./connector_harness.ts";
 
 const database = await sharedDatabase();
-let companies = 0;
 
 /** A freelancer and a bookkeeper in one organization, on 6 October 2026. */
 async function company() {
-  const number = ++companies;
-  const owner = await newMember(database, { email: `freelancer-${number}@example.com`, organization: "Studio" });
-  const { organizationId } = owner;
-  await database.query("update identity.organizations set plan = 'team' where id = $1", [organizationId]);
-  const bookkeeper = await joinMember(database, { email: `books-${number}@example.com`, organizationId });
-  return { owner, bookkeeper };
-}
-
-async function ok({ call }: Member, tool: string, args: Json = {}): Promise<Json> {
-  const { envelope } = await call(tool, args);
-  assertEquals(envelope.ok, true, JSON.stringify(envelope.error));
-  return envelope;
-}
-
-async function fails({ call }: Member, tool: string, args: Json = {}): Promise<Json> {
-  const { envelope } = await call(tool, args);
-  assertEquals(envelope.ok, false, JSON.stringify(envelope));
-  return envelope.error;
+  const owner = await newMember(database, { organization: "Studio", plan: "team" });
+  return { owner, bookkeeper: await joinMember(database, { organizationId: owner.organizationId }) };
 }
 
 const Q3 = { from: "2026-07-01", to: "2026-09-30" };
 
 Deno.test("the VAT of a quarter is summed by currency", async () => {
   const { owner, bookkeeper } = await company();
-  await ok(owner, "log_expenses", {
+  await owner.ok("log_expenses", {
     items: [
       // In the form that people type.
       { name: "Desk", amount: "119,00 EUR", tax_percent: "19", date: "2026-07-14" },
@@ -45,18 +28,18 @@ Deno.test("the VAT of a quarter is summed by currency", async () => {
       { name: "Later", amount: "119", tax_percent: 19, date: "2026-10-01" },
     ],
   });
-  const { data, total_count } = await ok(bookkeeper, "list_expenses", { ...Q3, limit: 1 });
+  const { data, total_count } = await bookkeeper.ok("list_expenses", { ...Q3, limit: 1 });
   // 19.00 + 3.50 - 1.90, from three of four payments, because the postage has no recorded tax.
   assertEquals([data.tax_by_currency, total_count], [{ EUR: { amount: "20.60", count: 3, without_tax: 1 } }, 4]);
 
   const net = { items: [{ name: "Chair", amount: "100", tax: "19.00", tax_percent: 19, date: "2026-09-02" }] };
-  const refused = await fails(owner, "log_expenses", net);
+  const refused = await owner.fails("log_expenses", net);
   assertMatch(refused.message, /100\.00 EUR contains 15\.97 EUR of tax at 19%, not 19\.00 EUR/);
   assertMatch(refused.hint, /"119\.00"/);
-  await ok(owner, "log_expenses", { items: [{ ...net.items[0], amount: "119.00" }] });
-  assertEquals((await ok(owner, "list_expenses", Q3)).data.tax_by_currency.EUR.amount, "39.60");
+  await owner.ok("log_expenses", { items: [{ ...net.items[0], amount: "119.00" }] });
+  assertEquals((await owner.ok("list_expenses", Q3)).data.tax_by_currency.EUR.amount, "39.60");
 
-  const { data: file } = await ok(bookkeeper, "list_expenses", { ...Q3, format: "csv" });
+  const { data: file } = await bookkeeper.ok("list_expenses", { ...Q3, format: "csv" });
   const [header, ...lines] = file.csv.trim().split("\r\n").map((line: string) => line.split(","));
   const column = header.indexOf("tax");
   assertEquals(lines.map((line: string[]) => line[column]), ["-1.90", "19.00", "", "3.50", "19.00"]);
@@ -64,7 +47,7 @@ Deno.test("the VAT of a quarter is summed by currency", async () => {
 
 Deno.test("open reimbursements are listed with their total", async () => {
   const { owner, bookkeeper } = await company();
-  const { data } = await ok(owner, "log_expenses", {
+  const { data } = await owner.ok("log_expenses", {
     items: [
       { name: "Hotel", amount: "240", date: "2026-09-10", reimbursement: "open", reimbursed_by: "Client" },
       { name: "Taxi", amount: "30", date: "2026-09-11", reimbursement: "open", reimbursed_by: "Client" },
@@ -72,47 +55,47 @@ Deno.test("open reimbursements are listed with their total", async () => {
     ],
   });
   const open = async () => {
-    const { data, totals_by_currency } = await ok(bookkeeper, "list_expenses", { reimbursement: "open" });
+    const { data, totals_by_currency } = await bookkeeper.ok("list_expenses", { reimbursement: "open" });
     return [data.rows.map(({ name, reimbursed_by }: Json) => `${name}: ${reimbursed_by}`), totals_by_currency];
   };
   assertEquals(await open(), [["Taxi: Client", "Hotel: Client"], { EUR: "270.00" }]);
   const paid = { filter: { reimbursement: "open" }, set: { reimbursement: "done", reimbursed_on: "yesterday" } };
-  const { data: { confirm } } = await ok(bookkeeper, "update_expenses", { ...paid, dry_run: true });
+  const { data: { confirm } } = await bookkeeper.ok("update_expenses", { ...paid, dry_run: true });
   assertEquals(confirm, { count: 2, total: "270.00" });
-  const { change_id } = await ok(bookkeeper, "update_expenses", { ...paid, confirm });
+  const { change_id } = await bookkeeper.ok("update_expenses", { ...paid, confirm });
   assertEquals(await open(), [[], {}]);
   // The money was spent; only a refund lowers the total.
-  assertEquals((await ok(owner, "summarize_spending", Q3)).data.total.amount, "278.00");
-  await ok(bookkeeper, "undo_change", { change_id });
+  assertEquals((await owner.ok("summarize_spending", Q3)).data.total.amount, "278.00");
+  await bookkeeper.ok("undo_change", { change_id });
   assertEquals((await open())[1], { EUR: "270.00" });
   const one = data.results[1].id;
-  await ok(owner, "update_expenses", { ids: [one], set: { reimbursed_on: "2026-10-05" } });
+  await owner.ok("update_expenses", { ids: [one], set: { reimbursed_on: "2026-10-05" } });
   assertEquals(await open(), [["Hotel: Client"], { EUR: "240.00" }]);
 });
 
 Deno.test("splits a payment: 60 for groceries, the rest a present", async () => {
   const { owner, bookkeeper } = await company();
-  await ok(owner, "update_settings", { budget: { action: "set", category: "Gifts", amount: "50" } });
+  await owner.ok("update_settings", { budget: { action: "set", category: "Gifts", amount: "50" } });
   const receipt = { name: "Supermarket", amount: "79.99", tax_percent: 7, date: "2026-10-05" };
   const call = {
     items: [{ ...receipt, split: [{ amount: "60", category: "Groceries" }, { amount: "20", category: "Gifts" }] }],
     idempotency_key: "receipt-0001",
   };
-  const refused = await fails(owner, "log_expenses", call);
+  const refused = await owner.fails("log_expenses", call);
   assertMatch(refused.message, /add up to 80\.00 EUR, but the expense is 79\.99 EUR: 0\.01 EUR too much/);
   delete (call.items[0]!.split[1] as Json).amount;
-  const logged = await ok(owner, "log_expenses", call);
+  const logged = await owner.ok("log_expenses", call);
   // The answer was lost, so the call is repeated.
-  assertEquals((await ok(owner, "log_expenses", call)).data, logged.data);
+  assertEquals((await owner.ok("log_expenses", call)).data, logged.data);
   // So is the request for the whole, by a person who doesn't know about the split.
-  assertEquals((await ok(bookkeeper, "log_expenses", { items: [receipt] })).data.results[0].status, "duplicate");
+  assertEquals((await bookkeeper.ok("log_expenses", { items: [receipt] })).data.results[0].status, "duplicate");
 
-  const rows = async () => (await ok(owner, "list_expenses", { order: "asc" })).data.rows as Json[];
+  const rows = async () => (await owner.ok("list_expenses", { order: "asc" })).data.rows as Json[];
   const shown = async () => (await rows()).map(({ category, amount, tax }) => `${category} ${amount} ${tax}`);
   assertEquals(await shown(), ["Groceries 60.00 3.92", "Gifts 19.99 1.31"]);
   const [first, second] = await rows();
   assertEquals(first.split_id, second.split_id);
-  const { data: month } = await ok(owner, "summarize_spending", { period: "this_month" });
+  const { data: month } = await owner.ok("summarize_spending", { period: "this_month" });
   assertEquals([month.total.amount, month.budgets[0].left], ["79.99", "30.01"]);
 
   // Two people correct it concurrently; the second gets the current version.
@@ -129,18 +112,18 @@ Deno.test("splits a payment: 60 for groceries, the rest a present", async () => 
 
   const split = answers.find(({ envelope }) => envelope.ok)!.envelope;
   const who = answers[0]!.envelope.ok ? owner : bookkeeper;
-  await ok(who, "undo_change", { change_id: split.change_id });
+  await who.ok("undo_change", { change_id: split.change_id });
   assertEquals(await shown(), ["Groceries 60.00 3.92", "Gifts 19.99 1.31"]);
-  await ok(owner, "undo_change", { change_id: logged.change_id });
+  await owner.ok("undo_change", { change_id: logged.change_id });
   assertEquals(await rows(), []);
 });
 
 Deno.test("split is refused for a foreign organization and after the plan ends", async () => {
   const { owner } = await company();
-  const { data } = await ok(owner, "log_expenses", { items: [{ name: "Shop", amount: "80", date: "2026-10-05" }] });
+  const { data } = await owner.ok("log_expenses", { items: [{ name: "Shop", amount: "80", date: "2026-10-05" }] });
   const split = { ids: [data.results[0].id], set: { split: [{ amount: "60", category: "Food" }, {}] } };
   const stranger = await company();
-  assertEquals((await fails(stranger.owner, "update_expenses", split)).code, "not_found");
+  assertEquals((await stranger.owner.fails("update_expenses", split)).code, "not_found");
   await database.query(
     "update identity.organizations set plan = 'free', trial_ends_at = '2026-10-01' where id = $1",
     [owner.organizationId],

@@ -3,6 +3,7 @@ import { createMcpApp } from "../../functions/mcp/app.ts";
 import type { Config } from "../../shared/config.ts";
 import { createLog } from "../../shared/log.ts";
 import { assertEquals } from "@std/assert";
+import { addMember } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
 
 const SITE = "https://expenses.example";
@@ -23,12 +24,18 @@ export interface Member {
   fetch: typeof fetch;
   /** Calls a tool and returns the whole response as text, and its envelope. */
   call(tool: string, args?: Record<string, unknown>): Promise<{ text: string; envelope: Json }>;
+  /** The envelope of a call that must succeed. */
+  ok(tool: string, args?: Record<string, unknown>): Promise<Json>;
+  /** The error of a call that must be refused. */
+  fails(tool: string, args?: Record<string, unknown>): Promise<Json>;
 }
 
 interface NewMember {
-  email: string;
+  email?: string;
   /** The name of their own organization. */
-  organization: string;
+  organization?: string;
+  /** Instead of a trial, whose end causes a mail. */
+  plan?: "pro" | "team";
   timezone?: string;
   baseCurrency?: string;
   clock?: () => Date;
@@ -37,9 +44,11 @@ interface NewMember {
 /** A person with an organization and a token. */
 export async function newMember(
   database: TestDatabase,
-  { email, organization, timezone = "Europe/Berlin", baseCurrency = "EUR", clock = () => NOW }: NewMember,
+  { email, organization = "Home", plan, timezone = "Europe/Berlin", baseCurrency = "EUR", clock = () => NOW }:
+    NewMember,
 ): Promise<Member> {
   const userId = crypto.randomUUID();
+  email ??= `${userId}@example.com`;
   await database.query("insert into auth.users (id, email) values ($1, $2)", [userId, email]);
   const { organization_id: organizationId } = await database.asService<Json>("complete_onboarding", {
     user_id: userId,
@@ -51,21 +60,17 @@ export async function newMember(
     reminder_email: email,
     at: clock().toISOString(),
   });
+  if (plan) await database.query("update identity.organizations set plan = $2 where id = $1", [organizationId, plan]);
   return await connectClient(database, { userId, email, organizationId }, clock);
 }
 
 /** A person who joins the organization of another. */
 export async function joinMember(
   database: TestDatabase,
-  { email, organizationId, clock }: { email: string; organizationId: string; clock?: () => Date },
+  { organizationId, clock, ...person }: { email?: string; organizationId: string; clock?: () => Date },
 ): Promise<Member> {
-  const { userId, organizationId: own } = await newMember(database, { email, organization: "Another" });
-  // Uses a trial, because its end causes a mail.
-  await database.query("update identity.organizations set plan = 'team' where id = $1", [own]);
-  await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')", [
-    organizationId,
-    userId,
-  ]);
+  const { userId, email } = await newMember(database, { ...person, organization: "Another", plan: "team" });
+  await addMember(database, organizationId, userId, "member");
   return await connectClient(database, { userId, email, organizationId }, clock);
 }
 
@@ -95,19 +100,30 @@ export async function connectClient(
     request.headers.set("authorization", `Bearer ${token}`);
     return await app.fetch(request);
   };
+  const call: Member["call"] = async (tool, args = {}) => {
+    const response = await fetch(MCP_URL, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: tool, arguments: args } }),
+    });
+    const text = await response.text();
+    return { text, envelope: JSON.parse(text).result?.structuredContent };
+  };
   return {
     userId,
     email,
     organizationId,
     fetch,
-    async call(tool, args = {}) {
-      const response = await fetch(MCP_URL, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: tool, arguments: args } }),
-      });
-      const text = await response.text();
-      return { text, envelope: JSON.parse(text).result?.structuredContent };
+    call,
+    async ok(tool, args) {
+      const { envelope } = await call(tool, args);
+      assertEquals(envelope.ok, true, JSON.stringify(envelope.error));
+      return envelope;
+    },
+    async fails(tool, args) {
+      const { envelope } = await call(tool, args);
+      assertEquals(envelope.ok, false, JSON.stringify(envelope));
+      return envelope.error;
     },
   };
 }
@@ -129,18 +145,4 @@ async function issueToken(
      select sha256(convert_to($3, 'UTF8')), 'access', id, $4, $4::timestamptz + interval '2 years' from consent`,
     [userId, organizationId, token, at.toISOString(), MCP_URL, crypto.randomUUID()],
   );
-}
-
-/** The envelope of a call that must succeed. */
-export async function ok({ call }: Member, tool: string, args: Record<string, unknown> = {}): Promise<Json> {
-  const { envelope } = await call(tool, args);
-  assertEquals(envelope.ok, true, JSON.stringify(envelope.error));
-  return envelope;
-}
-
-/** The error of a call that must be refused. */
-export async function fails({ call }: Member, tool: string, args: Record<string, unknown> = {}): Promise<Json> {
-  const { envelope } = await call(tool, args);
-  assertEquals(envelope.ok, false, JSON.stringify(envelope));
-  return envelope.error;
 }

@@ -28,14 +28,9 @@ Deno.test("a later statement corrects the estimate, unless a person undid it", a
     now = `${date}T09:00:00Z`;
     return answer;
   };
-  const mira = await newMember(database, { email: "mira@example.com", organization: "Home", clock });
-  const other = await newMember(database, { email: "ben@example.com", organization: "Else", clock });
-  const ok = async (tool: string, args: Record<string, unknown> = {}): Promise<Json> => {
-    const { envelope } = await mira.call(tool, args);
-    assertEquals(envelope.ok, true, JSON.stringify(envelope.error));
-    return envelope;
-  };
-  await database.query("update identity.organizations set plan = 'team'");
+  const mira = await newMember(database, { plan: "team", clock });
+  const other = await newMember(database, { plan: "team", clock });
+  const { ok } = mira;
   const { bill } = (await ok("add_bill", {
     name: "Cloud",
     amount_mode: "variable",

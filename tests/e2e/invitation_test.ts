@@ -6,7 +6,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { sharedDatabase } from "../_support/database.ts";
 import { createPages, over, signIn } from "../functions/auth-callback/harness.ts";
 import { asDatabase, createJob, mailService, withRates } from "../functions/cron-reminders/harness.ts";
-import { connectClient, fails, newMember, ok } from "./connector_harness.ts";
+import { connectClient, newMember } from "./connector_harness.ts";
 
 const database = await sharedDatabase();
 
@@ -43,9 +43,9 @@ Deno.test("an invited member works, is removed, and loses all access", async () 
 
   // Works with the same books.
   const ben = await connectClient(database, { userId: id, email: BEN, organizationId }, clock);
-  await ok(ben, "log_expenses", { items: [{ amount: "14.50", name: "Lunch" }] });
-  await ok(anna, "add_bill", { name: "Rent", amount: "1310", first_due: "2026-10-09", assignee: "ben" });
-  assertEquals((await ok(anna, "list_expenses")).total_count, 1);
+  await ben.ok("log_expenses", { items: [{ amount: "14.50", name: "Lunch" }] });
+  await anna.ok("add_bill", { name: "Rent", amount: "1310", first_due: "2026-10-09", assignee: "ben" });
+  assertEquals((await anna.ok("list_expenses")).total_count, 1);
 
   // Their mail is created while the mail service is down, so it waits for a second attempt.
   const mail = mailService();
@@ -77,7 +77,7 @@ Deno.test("an invited member works, is removed, and loses all access", async () 
   assertEquals(mail.delivered.map(({ to }) => to), [ANNA]);
 
   // Their records stay, and the bill has no assignee.
-  const { data } = await ok(anna, "list_expenses");
+  const { data } = await anna.ok("list_expenses");
   assertEquals(data.rows.map(({ name }: { name: string }) => name), ["Lunch"]);
-  await fails(anna, "add_bill", { name: "Water", amount: "5", first_due: "2026-10-09", assignee: "ben" });
+  await anna.fails("add_bill", { name: "Water", amount: "5", first_due: "2026-10-09", assignee: "ben" });
 });

@@ -4,7 +4,7 @@ import { signUnsubscribing } from "../../shared/reminders/unsubscribe_token.ts";
 import { sharedDatabase } from "../_support/database.ts";
 import { createPages, over } from "../functions/auth-callback/harness.ts";
 import { asDatabase, createJob, mailService, type SentMail, withRates } from "../functions/cron-reminders/harness.ts";
-import { joinMember, type Json, type Member, newMember } from "./connector_harness.ts";
+import { joinMember, type Json, newMember } from "./connector_harness.ts";
 
 const database = await sharedDatabase();
 
@@ -16,28 +16,13 @@ async function household() {
   await database.reset();
   let day = "2026-10-06";
   const clock = () => new Date(`${day}T09:00:00Z`);
-  const owner = await newMember(database, { email: ANNA, organization: "Garden Street", clock });
-  const member = await joinMember(database, { email: BEN, organizationId: owner.organizationId, clock });
-  await database.query("update identity.organizations set plan = 'pro' where id = $1", [owner.organizationId]);
+  const anna = await newMember(database, { email: ANNA, organization: "Garden Street", plan: "pro", clock });
+  const ben = await joinMember(database, { email: BEN, organizationId: anna.organizationId, clock });
   const mail = mailService();
   const job = createJob({ database: asDatabase(database), fetch: withRates(mail.fetch), now: clock });
-  const of = ({ call }: Member) => ({
-    async ok(tool: string, args: Record<string, unknown> = {}): Promise<Json> {
-      const { envelope } = await call(tool, args);
-      assertEquals(envelope.ok, true, JSON.stringify(envelope.error));
-      return envelope;
-    },
-    async fails(tool: string, args: Record<string, unknown> = {}): Promise<Json> {
-      const { envelope } = await call(tool, args);
-      assertEquals(envelope.ok, false, JSON.stringify(envelope));
-      return envelope.error;
-    },
-  });
   return {
-    anna: of(owner),
-    ben: of(member),
-    owner,
-    member,
+    anna,
+    ben,
     mail,
     goTo: (to: string) => void (day = to),
     /** The mails of a day by address; a second run sends none. */
@@ -127,7 +112,7 @@ Deno.test("reassigning the rent moves its reminders, and an undo moves them back
 });
 
 Deno.test("Ben's choice of all mails is his own, and his unsubscribe link ends his mails only", async () => {
-  const { anna, ben, member, mailsOf, mail } = await household();
+  const { anna, ben, mailsOf, mail } = await household();
   await anna.ok("add_bill", { name: "Water", amount: "30", first_due: "2026-11-01", frequency: "weekly" });
   await anna.ok("add_bill", { name: "Zoom", amount: "20", first_due: "2027-03-01", trial_ends_on: "2026-11-09" });
   assertEquals(Object.keys(await mailsOf("2026-10-29")), [ANNA]);
@@ -151,7 +136,7 @@ Deno.test("Ben's choice of all mails is his own, and his unsubscribe link ends h
   assertMatch(both[BEN]!.text, /because you chose reminders for all bills of “Garden Street”\./);
 
   const pages = createPages(over(database));
-  const token = await signUnsubscribing(pages.config.codeSecrets, { userId: member.userId, sentOn: "2026-11-20" });
+  const token = await signUnsubscribing(pages.config.codeSecrets, { userId: ben.userId, sentOn: "2026-11-20" });
   const link = `https://expenses.example/email/unsubscribe?t=${token}`;
   assertMatch(both[BEN]!.headers["List-Unsubscribe"]!, /^<https:\/\/\S+\/email\/unsubscribe\?t=\S+>$/);
   const post = async (fields: Record<string, string>) => {
@@ -160,7 +145,7 @@ Deno.test("Ben's choice of all mails is his own, and his unsubscribe link ends h
     return await response.text();
   };
   assertStringIncludes(
-    await post({ scope: member.organizationId }),
+    await post({ scope: ben.organizationId }),
     "You won’t get reminders about that organization’s bills.",
   );
   assertEquals(Object.keys(await mailsOf("2026-11-12")), [ANNA]);
@@ -175,7 +160,7 @@ Deno.test("Ben's choice of all mails is his own, and his unsubscribe link ends h
 });
 
 Deno.test("one bad address among a hundred members delays nobody's mail", async () => {
-  const { anna, owner, mail, mailsOf } = await household();
+  const { anna, mail, mailsOf } = await household();
   await anna.ok("add_bill", { name: "Rent", amount: "1310", first_due: "2026-11-01" });
   await database.query(
     `with people as (
@@ -186,7 +171,7 @@ Deno.test("one bad address among a hundred members delays nobody's mail", async 
      )
      insert into identity.memberships (organization_id, user_id, role, mails)
      select $1, id, 'member', 'all' from people`,
-    [owner.organizationId],
+    [anna.organizationId],
   );
   await database.query("update identity.memberships set mails = 'all' where role = 'member'");
   mail.bad.add("member50@example.com");

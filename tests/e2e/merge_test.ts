@@ -1,24 +1,18 @@
 /** A spoken expense and the bank's row of the next day are merged, recognized again, and separated. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { sharedDatabase } from "../_support/database.ts";
-import { fails, type Json, type Member, newMember, ok } from "./connector_harness.ts";
+import { type Json, type Member, newMember } from "./connector_harness.ts";
 
 const database = await sharedDatabase();
-let households = 0;
 
 /** A household on a team plan, on 6 October at 11:00. */
-async function household() {
-  const number = ++households;
-  const member = await newMember(database, { email: `merge-${number}@example.com`, organization: "Home" });
-  await database.query("update identity.organizations set plan = 'team' where id = $1", [member.organizationId]);
-  return member;
-}
+const household = () => newMember(database, { plan: "team" });
 
 const log = async (member: Member, item: Json): Promise<string> =>
-  (await ok(member, "log_expenses", { items: [item], on_duplicate: "allow" })).data.results[0].id;
+  (await member.ok("log_expenses", { items: [item], on_duplicate: "allow" })).data.results[0].id;
 const rows = async (member: Member, args: Json = {}): Promise<Json[]> =>
-  (await ok(member, "list_expenses", args)).data.rows;
-const total = async (member: Member) => (await ok(member, "list_expenses")).totals_by_currency;
+  (await member.ok("list_expenses", args)).data.rows;
+const total = async (member: Member) => (await member.ok("list_expenses")).totals_by_currency;
 
 /** All stored data of an organization, except the times and counts of writes. */
 const books = async ({ organizationId }: Member) =>
@@ -33,8 +27,8 @@ const books = async ({ organizationId }: Member) =>
 const CSV = "Date,Payee,Description,Amount\n2026-10-04,LIDL SAGT DANKE,Card,-23.45\n2026-10-05,Bakery,Rolls,-4.20";
 
 async function importCsv(member: Member): Promise<Json> {
-  const { data: { preview } } = await ok(member, "import_expenses", { csv: CSV });
-  if (preview.rows_ok > 0) await ok(member, "import_expenses", preview.commit_with);
+  const { data: { preview } } = await member.ok("import_expenses", { csv: CSV });
+  if (preview.rows_ok > 0) await member.ok("import_expenses", preview.commit_with);
   return preview;
 }
 
@@ -44,20 +38,20 @@ Deno.test("a spoken expense and a bank row merge into one, and the bank's file i
   await importCsv(member);
   const voice = await log(member, { name: "Lidl", amount: "23.45", date: "2026-10-03", tags: ["home"] });
   const bank = (await rows(member, { query: "LIDL SAGT" }))[0].id;
-  await ok(member, "update_expenses", {
+  await member.ok("update_expenses", {
     ids: [bank],
     set: { note: "card 1234", url: "https://bank.example/1", tags: ["card", "Home"], category: "Groceries" },
   });
   assertEquals(await total(member), { EUR: "51.10" });
   const before = await books(member);
 
-  const preview = await ok(member, "update_expenses", { ids: [bank], merge_into: voice, dry_run: true });
+  const preview = await member.ok("update_expenses", { ids: [bank], merge_into: voice, dry_run: true });
   assertEquals(preview.data.merged.map(({ id, amount, date }: Json) => [id, amount, date]), [
     [bank, "23.45", "2026-10-04"],
   ]);
   assertEquals(await books(member), before);
 
-  const merged = await ok(member, "update_expenses", { ids: [bank], merge_into: voice });
+  const merged = await member.ok("update_expenses", { ids: [bank], merge_into: voice });
   assertEquals(merged.data.updated[0].after, {
     note: "card 1234",
     tags: ["home", "card"],
@@ -79,14 +73,14 @@ Deno.test("a spoken expense and a bank row merge into one, and the bank's file i
     0,
     true,
   ]);
-  const said = await ok(member, "log_expenses", {
+  const said = await member.ok("log_expenses", {
     items: [{ name: "Card", payee: "Lidl sagt Danke", amount: "23.45", date: "2026-10-04" }],
   });
   assertEquals(said.data.results[0].existing_id, voice);
 
-  const { data: { recent_changes: [change] } } = await ok(member, "get_context", { include: ["recent_changes"] });
+  const { data: { recent_changes: [change] } } = await member.ok("get_context", { include: ["recent_changes"] });
   assertEquals(change.summary, "Merged LIDL SAGT DANKE into Lidl");
-  await ok(member, "undo_change", { change_id: merged.change_id });
+  await member.ok("undo_change", { change_id: merged.change_id });
   assertEquals(await books(member), before);
 });
 
@@ -95,45 +89,45 @@ Deno.test("an external id is still recognized after its record was merged once o
   const one = await log(member, { name: "Uber", amount: "17.30", date: "2026-10-01" });
   const two = await log(member, { name: "Ride", amount: "17.30", date: "2026-10-02", external_id: "ride-0001" });
   const three = await log(member, { name: "Taxi", amount: "17.30", date: "2026-10-02" });
-  await ok(member, "update_expenses", { ids: [two], merge_into: three });
-  const second = await ok(member, "update_expenses", { ids: [three], merge_into: one });
+  await member.ok("update_expenses", { ids: [two], merge_into: three });
+  const second = await member.ok("update_expenses", { ids: [three], merge_into: one });
   const relog = async () =>
-    (await ok(member, "log_expenses", {
+    (await member.ok("log_expenses", {
       items: [{ name: "Other", amount: "9", external_id: "ride-0001" }],
       dry_run: true,
     })).data.results[0].existing_id;
   assertEquals([await relog(), await total(member)], [one, { EUR: "17.30" }]);
-  await ok(member, "undo_change", { change_id: second.change_id });
+  await member.ok("undo_change", { change_id: second.change_id });
   assertEquals(await relog(), three);
   // After the kept record is purged, the expense may be logged again.
-  await ok(member, "delete_records", { ids: [three] });
+  await member.ok("delete_records", { ids: [three] });
   assertEquals(await relog(), undefined);
 });
 
 Deno.test("the card's euros become the charge of the dollar subscription", async () => {
   const member = await household();
-  const { data: { bill } } = await ok(member, "add_bill", {
+  const { data: { bill } } = await member.ok("add_bill", {
     name: "ChatGPT Plus",
     amount: "20",
     currency: "USD",
     first_due: "2026-10-06",
   });
-  const { data: { payment } } = await ok(member, "mark_bill_paid", { bill_id: bill.id });
+  const { data: { payment } } = await member.ok("mark_bill_paid", { bill_id: bill.id });
   const card = await log(member, { name: "OPENAI *CHATGPT", amount: "17.94", date: "2026-10-05" });
   const before = await books(member);
-  const merged = await ok(member, "update_expenses", { ids: [card], merge_into: payment.id });
+  const merged = await member.ok("update_expenses", { ids: [card], merge_into: payment.id });
   assertEquals(merged.data.updated[0].after, { charged: { amount: "17.94", currency: "EUR" } });
   const [row, ...others] = await rows(member);
   assertEquals([row.id, row.amount, row.currency, row.base_amount, others], [payment.id, "20.00", "USD", "17.94", []]);
-  const { data: { results: [again] } } = await ok(member, "log_expenses", {
+  const { data: { results: [again] } } = await member.ok("log_expenses", {
     items: [{ name: "openai *chatgpt", amount: "17.94", date: "2026-10-05" }],
   });
   assertEquals([again.status, again.existing_id], ["duplicate", payment.id]);
-  await ok(member, "undo_change", { change_id: merged.change_id });
+  await member.ok("undo_change", { change_id: merged.change_id });
   assertEquals(await books(member), before);
   // The same with a merge into another expense.
   const dollars = await log(member, { name: "ChatGPT", amount: "20", currency: "USD", date: "2026-10-05" });
-  const { data: { updated } } = await ok(member, "update_expenses", { ids: [card], merge_into: dollars });
+  const { data: { updated } } = await member.ok("update_expenses", { ids: [card], merge_into: dollars });
   assertEquals(updated[0].after, { category: "Software", charged: { amount: "17.94", currency: "EUR" } });
 });
 
@@ -145,10 +139,10 @@ Deno.test("records that can't be merged are rejected", async () => {
   const two = await log(member, { name: "Lidl", amount: "23.45" });
   const refund = await log(member, { name: "Lidl back", amount: "23.45", is_refund: true });
   const deleted = await log(member, { name: "Lidl", amount: "1" });
-  await ok(member, "delete_records", { ids: [deleted] });
+  await member.ok("delete_records", { ids: [deleted] });
   const whole = await log(member, { name: "Lidl", amount: "30", split: [{ amount: "20" }, {}] });
   const before = await books(member);
-  const refuse = async (args: Json) => (await fails(member, "update_expenses", args)).message;
+  const refuse = async (args: Json) => (await member.fails("update_expenses", args)).message;
   assertMatch(await refuse({ ids: [one], merge_into: one }), /into itself/);
   assertMatch(await refuse({ ids: [one, two], merge_into: two }), /into itself/);
   assertMatch(await refuse({ ids: [one], merge_into: two, set: { note: "x" } }), /takes only ids/);
@@ -160,7 +154,7 @@ Deno.test("records that can't be merged are rejected", async () => {
   assertMatch(await refuse({ ids: [foreign], merge_into: one }), /not in Home/);
   assertMatch(await refuse({ ids: [one], merge_into: "pay_000000000000" }), /not in Home/);
   assertEquals(await books(member), before);
-  await ok(member, "update_expenses", { ids: [two], merge_into: one });
+  await member.ok("update_expenses", { ids: [two], merge_into: one });
   assertMatch(await refuse({ ids: [two], merge_into: one }), /Already deleted|not in Home/);
 });
 
@@ -173,24 +167,24 @@ Deno.test("a merge copies missing tax and reimbursement to the remaining record"
     const row = (await rows(member)).find((row) => row.id === id)!;
     return [row.tax, row.tax_percent, row.reimbursement, row.reimbursed_by].map((value) => value ?? null);
   };
-  await ok(member, "update_expenses", { ids: [said], merge_into: bank });
+  await member.ok("update_expenses", { ids: [said], merge_into: bank });
   assertEquals(await fields(bank), ["19.00", 19, "done", "Acme"]);
-  await ok(member, "undo_change");
+  await member.ok("undo_change");
   assertEquals(await fields(bank), [null, null, "done", "Acme"]);
   // A different amount has a different tax.
-  await ok(member, "update_expenses", { ids: [said], merge_into: other });
+  await member.ok("update_expenses", { ids: [said], merge_into: other });
   assertEquals(await fields(other), [null, null, "open", null]);
 });
 
 Deno.test("logging cannot be undone under a record that was merged into it", async () => {
   const member = await household();
-  const logged = await ok(member, "log_expenses", { items: [{ name: "Lidl", amount: "23.45", note: "milk" }] });
+  const logged = await member.ok("log_expenses", { items: [{ name: "Lidl", amount: "23.45", note: "milk" }] });
   const two = await log(member, { name: "Lidl Berlin", amount: "23.45" });
-  const merged = await ok(member, "update_expenses", { ids: [two], merge_into: logged.data.results[0].id });
-  assertEquals((await fails(member, "undo_change", { change_id: logged.change_id })).code, "undo_conflict");
+  const merged = await member.ok("update_expenses", { ids: [two], merge_into: logged.data.results[0].id });
+  assertEquals((await member.fails("undo_change", { change_id: logged.change_id })).code, "undo_conflict");
   assertEquals(await total(member), { EUR: "23.45" });
-  await ok(member, "undo_change", { change_id: merged.change_id });
-  await ok(member, "undo_change", { change_id: logged.change_id });
+  await member.ok("undo_change", { change_id: merged.change_id });
+  await member.ok("undo_change", { change_id: logged.change_id });
   assertEquals((await rows(member)).map(({ id }) => id), [two]);
 });
 
@@ -198,7 +192,7 @@ Deno.test("a merged record is kept as long as its target", async () => {
   const member = await household();
   const one = await log(member, { name: "Lidl", amount: "23.45", date: "2026-10-05" });
   const two = await log(member, { name: "Lidl Berlin", amount: "23.45", date: "2026-10-06" });
-  await ok(member, "update_expenses", { ids: [two], merge_into: one });
+  await member.ok("update_expenses", { ids: [two], merge_into: one });
   const purge = async (day: string) => {
     for (let run = 0; run < 2; run++) await database.query("select jobs.purge_expired($1)", [day]);
     const [{ count }] = await database.query<Json>(
@@ -208,6 +202,6 @@ Deno.test("a merged record is kept as long as its target", async () => {
     return count;
   };
   assertEquals(await purge("2027-02-01"), 2);
-  await ok(member, "delete_records", { ids: [one] });
+  await member.ok("delete_records", { ids: [one] });
   assertEquals(await purge("2027-03-01"), 0);
 });

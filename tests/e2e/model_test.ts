@@ -9,32 +9,23 @@ import { type Json, type Member, newMember } from "./connector_harness.ts";
 
 const database = await sharedDatabase();
 for (const day of ["2026-09-07", "2026-09-15", "2026-10-05"]) await addRate(database, "USD", day, "1.25");
-let people = 0;
 
 /** A person in Berlin on Tuesday, 6 October 2026. */
-async function newPerson(): Promise<
-  Member & {
-    ok(tool: string, args?: Record<string, unknown>): Promise<Json>;
-    fails(tool: string, args: Record<string, unknown>): Promise<Json>;
-  }
-> {
-  const member = await newMember(database, { email: `model-${++people}@example.com`, organization: "Acme" });
+async function newPerson(): Promise<Member> {
+  const member = await newMember(database, { organization: "Acme" });
   return {
     ...member,
     async ok(tool, args) {
-      const { envelope } = await member.call(tool, args);
-      assertEquals(envelope.ok, true, JSON.stringify(envelope.error));
+      const envelope = await member.ok(tool, args);
       // The context of every sentence: the books and the day.
       assertEquals([envelope.context.organization.name, envelope.context.today], ["Acme", "2026-10-06"]);
       return envelope;
     },
     async fails(tool, args) {
-      const { envelope } = await member.call(tool, args);
-      assertEquals(envelope.ok, false, JSON.stringify(envelope));
+      const error = await member.fails(tool, args);
       // An actionable hint: a next step, or existing values.
-      const { message, hint, details } = envelope.error;
-      assert(hint || details || /must be one of/.test(message), JSON.stringify(envelope.error));
-      return envelope.error;
+      assert(error.hint || error.details || /must be one of/.test(error.message), JSON.stringify(error));
+      return error;
     },
   };
 }

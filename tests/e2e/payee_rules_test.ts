@@ -1,26 +1,20 @@
 /** "REWE is always Groceries" is stored, applied to expenses without a category, listed and removed. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { sharedDatabase } from "../_support/database.ts";
-import { fails, type Json, type Member, newMember, ok } from "./connector_harness.ts";
+import { type Json, type Member, newMember } from "./connector_harness.ts";
 
 const database = await sharedDatabase();
-let households = 0;
 
-async function household(): Promise<Member> {
-  const number = ++households;
-  const member = await newMember(database, { email: `rules-${number}@example.com`, organization: "Home" });
-  await database.query("update identity.organizations set plan = 'team' where id = $1", [member.organizationId]);
-  return member;
-}
+const household = () => newMember(database, { plan: "team" });
 
 const tell = (member: Member, payee: string, category?: string | null) =>
-  ok(member, "update_settings", { payee_rules: [{ payee, category }] });
+  member.ok("update_settings", { payee_rules: [{ payee, category }] });
 const rulesOf = async (member: Member) =>
-  (await ok(member, "get_context", { include: ["payees"] })).data.payee_rules
+  (await member.ok("get_context", { include: ["payees"] })).data.payee_rules
     .map(({ payee, category }: Json) => `${payee} is ${category}`);
 /** The category for a payee or name, with its source. */
 const chosen = async (member: Member, item: Json) => {
-  const { data } = await ok(member, "log_expenses", { items: [{ name: "Card", amount: "1", ...item }], dry_run: true });
+  const { data } = await member.ok("log_expenses", { items: [{ name: "Card", amount: "1", ...item }], dry_run: true });
   return [data.results[0].category, data.results[0].category_source];
 };
 
@@ -36,13 +30,13 @@ Deno.test("a rule is stored, applied to logs and imports, listed, removed and un
   assertEquals((await chosen(member, { payee: "REWE", category: "Uncategorized" }))[1], "given");
   const csv = "Date,Payee,Description,Category,Amount\n2026-10-01,REWE Markt,Card,,-5.00\n" +
     "2026-10-02,REWE Markt,Card,Gifts,-6.00";
-  const { data: { preview } } = await ok(member, "import_expenses", { csv });
+  const { data: { preview } } = await member.ok("import_expenses", { csv });
   assertEquals(preview.sample.map(({ category, category_source }: Json) => [category, category_source]), [
     ["Groceries", "payee_rule"],
     ["Gifts", "given"],
   ]);
-  await ok(member, "import_expenses", preview.commit_with);
-  const { data: { rows } } = await ok(member, "list_expenses");
+  await member.ok("import_expenses", preview.commit_with);
+  const { data: { rows } } = await member.ok("list_expenses");
   assertEquals(rows.map(({ category }: Json) => category), ["Gifts", "Groceries"]);
 
   // It takes precedence over the last category, changes when set again, and ends when set to no category.
@@ -52,17 +46,17 @@ Deno.test("a rule is stored, applied to logs and imports, listed, removed and un
   const removed = await tell(member, "Rewe", null);
   assertEquals(removed.data.payee_rules, []);
   assertEquals(await chosen(member, { payee: "REWE Markt" }), ["Gifts", "payee_history"]);
-  assertEquals((await fails(member, "update_settings", { payee_rules: [{ payee: "REWE" }] })).code, "not_found");
-  const { data: undone } = await ok(member, "undo_change", { change_id: removed.change_id });
+  assertEquals((await member.fails("update_settings", { payee_rules: [{ payee: "REWE" }] })).code, "not_found");
+  const { data: undone } = await member.ok("undo_change", { change_id: removed.change_id });
   assertEquals(undone.reversed.map(({ what }: Json) => what), ["The rule for rewe restored"]);
   assertEquals(await rulesOf(member), ["rewe is Shopping"]);
-  const { data: { recent_changes } } = await ok(member, "get_context", { include: ["recent_changes"] });
+  const { data: { recent_changes } } = await member.ok("get_context", { include: ["recent_changes"] });
   assertEquals(recent_changes[1].summary, "Payee rules: none for Rewe");
 });
 
 Deno.test("a rule matches leading whole words, ignoring case, accents and signs; longer rules win", async () => {
   const member = await household();
-  await ok(member, "update_settings", {
+  await member.ok("update_settings", {
     payee_rules: [
       { payee: "Café Zoë", category: "Food" },
       { payee: "Amazon", category: "Shopping" },
@@ -93,25 +87,25 @@ Deno.test("rules follow a merged category, pause while it is archived, and stay 
   await tell(member, "REWE", "Groceries");
   assertEquals(await rulesOf(neighbour), []);
   assertEquals((await chosen(neighbour, { payee: "Rewe" }))[1], "keyword");
-  assertEquals((await fails(neighbour, "update_settings", { payee_rules: [{ payee: "REWE" }] })).code, "not_found");
-  const merge = await ok(member, "update_settings", { category: { action: "merge", name: "Groceries", into: "Food" } });
+  assertEquals((await neighbour.fails("update_settings", { payee_rules: [{ payee: "REWE" }] })).code, "not_found");
+  const merge = await member.ok("update_settings", { category: { action: "merge", name: "Groceries", into: "Food" } });
   assertEquals(await chosen(member, { payee: "Rewe" }), ["Food", "payee_rule"]);
-  await ok(member, "undo_change", { change_id: merge.change_id });
+  await member.ok("undo_change", { change_id: merge.change_id });
   assertEquals(await chosen(member, { payee: "Rewe" }), ["Groceries", "payee_rule"]);
-  await ok(member, "update_settings", { category: { action: "archive", name: "Groceries" } });
+  await member.ok("update_settings", { category: { action: "archive", name: "Groceries" } });
   assertEquals((await chosen(member, { payee: "Rewe" }))[1], "none");
 });
 
 Deno.test("an invalid rule is refused, and nothing is written", async () => {
   const member = await household();
-  const refuse = async (...rules: Json[]) => await fails(member, "update_settings", { payee_rules: rules });
+  const refuse = async (...rules: Json[]) => await member.fails("update_settings", { payee_rules: rules });
   const misspelt = await refuse({ payee: "REWE", category: "Food" }, { payee: "Lidl", category: "Grocery" });
   assertEquals([misspelt.code, misspelt.field], ["category_not_found", "payee_rules[1].category"]);
   assertEquals(misspelt.details.suggestions, ["Groceries"]);
   assertMatch((await refuse({ payee: "***", category: "Food" })).message, /needs a word/);
   assertEquals((await refuse({ payee: "REWE", category: "Uncategorized" })).code, "category_not_found");
   for (let batch = 0; batch < 4; batch++) {
-    await ok(member, "update_settings", {
+    await member.ok("update_settings", {
       payee_rules: Array.from({ length: 50 }, (_, n) => ({ payee: `Shop ${batch} ${n}`, category: "Shopping" })),
     });
   }
@@ -122,5 +116,5 @@ Deno.test("an invalid rule is refused, and nothing is written", async () => {
   const csv = ["Date,Name,Amount", ...Array.from({ length: 500 }, (_, n) => `2026-10-01,${name},-${n + 1}.00`)].join(
     "\n",
   );
-  await ok(member, "import_expenses", { csv });
+  await member.ok("import_expenses", { csv });
 });

@@ -7,7 +7,7 @@ import { newMember, NOW } from "./connector_harness.ts";
 Deno.test("the connector opens and closes with the events of the payment provider", async () => {
   await using database = await openDatabase();
   await database.query("insert into billing.billing_plans (provider_plan_id, plan) values ($1, 'pro')", [PLANS.pro]);
-  const member = await newMember(database, { email: "mira@example.com", organization: "Home" });
+  const member = await newMember(database, {});
   const isServed = async () => !(await member.call("list_expenses")).text.includes("feature_not_in_plan");
   let seconds = 0;
   const say = (type: string, at = new Date(NOW.getTime() + ++seconds * 1000)) =>
@@ -32,7 +32,7 @@ Deno.test("the connector opens and closes with the events of the payment provide
 Deno.test("the connector closes a week after the first payment that failed", async () => {
   await using database = await openDatabase();
   await database.query("insert into billing.billing_plans (provider_plan_id, plan) values ($1, 'pro')", [PLANS.pro]);
-  const member = await newMember(database, { email: "mira@example.com", organization: "Home" });
+  const member = await newMember(database, {});
   await database.query("update identity.organizations set trial_ends_at = null");
   const about = { organizationId: member.organizationId };
   const daysAgo = (days: number) => new Date(NOW.getTime() - days * 24 * 3600_000);

@@ -8,7 +8,7 @@ import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/as
 import { sharedDatabase } from "../_support/database.ts";
 import { createPages, over, signIn } from "../functions/auth-callback/harness.ts";
 import { asDatabase, createJob, ecbXml, mailService, withRates } from "../functions/cron-reminders/harness.ts";
-import { fails, joinMember, type Json, type Member, newMember, ok } from "./connector_harness.ts";
+import { joinMember, type Json, type Member, newMember } from "./connector_harness.ts";
 import {
   balancesOf,
   CURRENCIES,
@@ -98,9 +98,13 @@ Deno.test(`a quarter with approvals and shared costs matches the ledger (seed ${
     fetch: withRates(deliver, { ecb: () => new Response(ecbXml(today(), { rates: { JPY: String(YEN) } })) }),
   });
 
-  const owner = await newMember(database, { email: "anna@example.com", organization: "Elm Street", clock });
+  const owner = await newMember(database, {
+    email: "anna@example.com",
+    organization: "Elm Street",
+    plan: "team",
+    clock,
+  });
   const { organizationId } = owner;
-  await database.query("update identity.organizations set plan = 'team' where id = $1", [organizationId]);
   const people: Person[] = [{ ...owner, index: 0, role: "owner", written: new Window() }];
   for (
     const [name, role] of [["bo", "manager"], ["dora", "member"], ["emil", "member"], [
@@ -400,13 +404,13 @@ Deno.test(`a quarter with approvals and shared costs matches the ledger (seed ${
     for (const who of everybody.filter((one) => one !== by && ["member", "viewer"].includes(one.role))) {
       // Forwarded to a person who may not decide.
       assertEquals((await visit(who, path)).status, 404);
-      const error = await fails(who, "decide_proposal", { proposal_id: id, hash, decision: "approve" });
+      const error = await who.fails("decide_proposal", { proposal_id: id, hash, decision: "approve" });
       assertEquals(error.code, who.role === "viewer" ? "forbidden_role" : "not_found");
     }
-    const own = await fails(by, "decide_proposal", { proposal_id: id, hash, decision: "approve" });
+    const own = await by.fails("decide_proposal", { proposal_id: id, hash, decision: "approve" });
     assertEquals(own.code, "not_decided", JSON.stringify(own));
     if (approver === "owner" && by !== bo) {
-      const { code } = await fails(bo, "decide_proposal", { proposal_id: id, hash, decision: "approve" });
+      const { code } = await bo.fails("decide_proposal", { proposal_id: id, hash, decision: "approve" });
       assertEquals(code, "not_decided");
     }
   }
@@ -419,7 +423,7 @@ Deno.test(`a quarter with approvals and shared costs matches the ledger (seed ${
     // Every possible approver got a mail, whose link opens the page.
     const asked = letters.find(({ to, text }) => to === decider.email && text.includes(path));
     assert(asked, `no mail to ${decider.email} about ${id}, seed ${SEED}`);
-    const { data: { proposals } } = await ok(decider, "get_context");
+    const { data: { proposals } } = await decider.ok("get_context");
     const listed = proposals.find((proposal: Json) => proposal.id === id);
     if (chance.oneIn(4)) await tryAll(one, listed?.hash ?? "0".repeat(64));
 
@@ -465,7 +469,7 @@ Deno.test(`a quarter with approvals and shared costs matches the ledger (seed ${
     const owed = owedNow();
     for (const who of everybody) {
       const about = `${who.email} on ${today()}, seed ${SEED}`;
-      const { data } = await ok(who, "get_context", { include: ["balances"] });
+      const { data } = await who.ok("get_context", { include: ["balances"] });
       assertEquals(
         data.balances.map(({ from, to, amount, currency }: Json) =>
           `${emails.indexOf(from)} ${emails.indexOf(to)} ${amount} ${currency}`
@@ -480,7 +484,7 @@ Deno.test(`a quarter with approvals and shared costs matches the ledger (seed ${
         sums[currency] = (sums[currency] ?? 0) + minor;
         count++;
       }
-      const listed = await ok(who, "list_expenses", { from: "2026-10-01", to: "2026-12-31", limit: 1 });
+      const listed = await who.ok("list_expenses", { from: "2026-10-01", to: "2026-12-31", limit: 1 });
       assertEquals([listed.total_count, listed.totals_by_currency], [
         count,
         Object.fromEntries(Object.entries(sums).map(([currency, minor]) => [currency, say(minor, currency)])),
@@ -566,7 +570,7 @@ Deno.test(`a quarter with approvals and shared costs matches the ledger (seed ${
 
   // A member gets reminders of the bill that she adds.
   at = "2027-01-02T12:00:00Z";
-  const { data: { bill } } = await ok(dora, "add_bill", {
+  const { data: { bill } } = await dora.ok("add_bill", {
     ...{ name: "Piano lessons", amount: "12.00", currency: "EUR", first_due: "2027-01-09", frequency: "monthly" },
     remind_days_before: 3,
   });
@@ -577,7 +581,7 @@ Deno.test(`a quarter with approvals and shared costs matches the ledger (seed ${
   // Emil, who has debts, claims and a pending proposal, is removed. The page lists all of these, he gets a mail, and
   // his debts can be settled under the address that the balances show.
   at = "2027-01-06T12:00:00Z";
-  const { details } = await fails(emil, "log_expenses", {
+  const { details } = await emil.fails("log_expenses", {
     items: [{ name: "Ladder", amount: "250.00", currency: "EUR" }],
   });
   const removal = await visit(anna, `/organizations/${organizationId}/members/remove?member=${emil.userId}`);
@@ -596,9 +600,9 @@ Deno.test(`a quarter with approvals and shared costs matches the ledger (seed ${
   for (const [, , amount] of own) assertStringIncludes(letter.text.replaceAll(",", ""), amount!);
   const [[from, to, amount, currency]] = own as [[string, string, string, string]];
   const settling = { from: emails[Number(from)], to: emails[Number(to)], amount, currency, on_duplicate: "allow" };
-  await ok(anna, "settle_up", settling);
+  await anna.ok("settle_up", settling);
   assertFalse(
-    (await ok(anna, "get_context", { include: ["balances"] })).data.balances.some((one: Json) =>
+    (await anna.ok("get_context", { include: ["balances"] })).data.balances.some((one: Json) =>
       [one.from, one.to, one.currency].join() === [settling.from, settling.to, currency].join()
     ),
   );

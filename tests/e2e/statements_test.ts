@@ -8,17 +8,11 @@ import { sharedDatabase } from "../_support/database.ts";
 import { type Json, newMember } from "./connector_harness.ts";
 
 const database = await sharedDatabase();
-let people = 0;
 
 const STATEMENTS = new URL("../fixtures/statements/", import.meta.url);
 const readStatement = async (path: string) => decodeFile(await Deno.readFile(new URL(path, STATEMENTS))).text;
 
-const newPerson = () =>
-  newMember(database, {
-    email: `statements-${++people}@example.com`,
-    organization: "Home",
-    clock: () => new Date("2026-11-23T09:00:00Z"),
-  });
+const newPerson = () => newMember(database, { clock: () => new Date("2026-11-23T09:00:00Z") });
 
 /** Rows without a currency are in the base currency. */
 const inBase = ({ "": unnamed, ...totals }: Record<string, string>) => ({

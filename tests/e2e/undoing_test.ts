@@ -1,41 +1,34 @@
 /** "Undo that", sent three times, and protection against accidental deletion. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { sharedDatabase } from "../_support/database.ts";
-import { connectClient, fails, joinMember, type Json, type Member, newMember, ok } from "./connector_harness.ts";
+import { connectClient, joinMember, type Json, type Member, newMember } from "./connector_harness.ts";
 
 const database = await sharedDatabase();
-let households = 0;
 
 /** A company with an employee, their clients, and a clock. It is 6 October, 9:00. */
 async function company() {
   let at = "2026-10-06T09:00:00Z";
   const clock = () => new Date(at);
-  const number = ++households;
-  const owner = await newMember(database, { email: `owner-${number}@example.com`, organization: "Acme", clock });
-  const employee = await joinMember(database, {
-    email: `employee-${number}@example.com`,
-    organizationId: owner.organizationId,
-    clock,
-  });
-  await database.query("update identity.organizations set plan = 'team' where id = $1", [owner.organizationId]);
+  const owner = await newMember(database, { organization: "Acme", plan: "team", clock });
+  const employee = await joinMember(database, { organizationId: owner.organizationId, clock });
   return { owner, employee, clock, goTo: (to: string) => void (at = to) };
 }
 
 const log = (member: Member, name: string, amount: string) =>
-  ok(member, "log_expenses", { items: [{ name, amount }], on_duplicate: "allow" });
+  member.ok("log_expenses", { items: [{ name, amount }], on_duplicate: "allow" });
 const names = async (member: Member) =>
-  (await ok(member, "list_expenses")).data.rows.map(({ name }: Json) => name).toSorted();
+  (await member.ok("list_expenses")).data.rows.map(({ name }: Json) => name).toSorted();
 
 Deno.test("repeated undo reverts one change, and old changes need their id", async () => {
   const { owner, clock, goTo } = await company();
   goTo("2026-10-03T18:00:00Z");
   const groceries = await log(owner, "Groceries", "80");
   goTo("2026-10-06T09:00:00Z");
-  assertMatch((await fails(owner, "undo_change")).message, /"Logged Groceries, 80\.00 EUR", was made more than 30/);
+  assertMatch((await owner.fails("undo_change")).message, /"Logged Groceries, 80\.00 EUR", was made more than 30/);
   await log(owner, "Payment", "15");
-  await ok(owner, "undo_change");
+  await owner.ok("undo_change");
   for (let retry = 0; retry < 2; retry++) {
-    const { code, message, retryable } = await fails(owner, "undo_change");
+    const { code, message, retryable } = await owner.fails("undo_change");
     assertEquals([code, retryable], ["already_undone", false]);
     assertMatch(message, /^"Logged Payment, 15\.00 EUR" has already been undone\.$/);
   }
@@ -43,8 +36,8 @@ Deno.test("repeated undo reverts one change, and old changes need their id", asy
   // Another connection of the same person has no change to undo.
   const phone = await connectClient(database, owner, clock);
   await log(owner, "Tea", "2");
-  assertEquals((await fails(phone, "undo_change")).code, "not_found");
-  await ok(phone, "undo_change", { change_id: groceries.change_id });
+  assertEquals((await phone.fails("undo_change")).code, "not_found");
+  await phone.ok("undo_change", { change_id: groceries.change_id });
   assertEquals(await names(owner), ["Tea"]);
 });
 
@@ -53,33 +46,33 @@ Deno.test("a retry of an undo with its key answers the first result", async () =
   await log(owner, "Dinner", "40");
   await log(owner, "Tea", "2");
   const args = { idempotency_key: "undo-that-1" };
-  const first = await ok(owner, "undo_change", args);
-  const again = await ok(owner, "undo_change", args);
+  const first = await owner.ok("undo_change", args);
+  const again = await owner.ok("undo_change", args);
   assertEquals([again.replayed, again.change_id], [true, first.change_id]);
   assertEquals(await names(owner), ["Dinner"]);
 });
 
 Deno.test("an employee cannot delete Payroll and its payments in one call by accident", async () => {
   const { owner, employee, goTo } = await company();
-  const { data: { bill } } = await ok(owner, "add_bill", { name: "Payroll", amount: "48250", month_days: [28] });
+  const { data: { bill } } = await owner.ok("add_bill", { name: "Payroll", amount: "48250", month_days: [28] });
   for (const month of ["10", "11", "12"]) {
     goTo(`2026-${month}-28T09:00:00Z`);
-    await ok(owner, "mark_bill_paid", { bill_id: bill.id });
+    await owner.ok("mark_bill_paid", { bill_id: bill.id });
   }
-  const { code, message, hint } = await fails(employee, "delete_records", { ids: [bill.id] });
+  const { code, message, hint } = await employee.fails("delete_records", { ids: [bill.id] });
   assertEquals([code, message], [
     "confirmation_required",
     "This would delete 4 records worth 144750.00 EUR. Nothing was deleted.",
   ]);
-  const preview = await ok(employee, "delete_records", { ids: [bill.id], dry_run: true });
+  const preview = await employee.ok("delete_records", { ids: [bill.id], dry_run: true });
   assertEquals([preview.data.confirm, preview.change_id], [{ count: 4, total: "144750.00" }, undefined]);
-  assertEquals((await ok(owner, "list_bills")).data.bills.length, 1);
+  assertEquals((await owner.ok("list_bills")).data.bills.length, 1);
   // The confirmation no longer matches after another payment.
-  await ok(owner, "mark_bill_paid", { bill_id: bill.id, advance: true });
-  const stale = await fails(employee, "delete_records", { ids: [bill.id], confirm: preview.data.confirm });
+  await owner.ok("mark_bill_paid", { bill_id: bill.id, advance: true });
+  const stale = await employee.fails("delete_records", { ids: [bill.id], confirm: preview.data.confirm });
   assertEquals(stale.details.confirm, { count: 5, total: "193000.00" });
   assertMatch(hint, /confirm \{"count": 4/);
-  await ok(employee, "delete_records", { ids: [bill.id], confirm: stale.details.confirm });
-  await ok(employee, "undo_change");
-  assertEquals((await ok(owner, "list_bills")).data.bills.length, 1);
+  await employee.ok("delete_records", { ids: [bill.id], confirm: stale.details.confirm });
+  await employee.ok("undo_change");
+  assertEquals((await owner.ok("list_bills")).data.bills.length, 1);
 });

@@ -34,9 +34,9 @@ Deno.test(`a year without a discrepancy or a misleading mail (seed ${SEED})`, as
       organization: name,
       timezone,
       baseCurrency: base,
+      plan: "team",
       clock,
     });
-    await database.query("update identity.organizations set plan = 'team' where id = $1", [owner.organizationId]);
     const people = [await connectAssistant(await connectClient(database, owner, clock))];
     for (const email of others) {
       people.push(

@@ -1,7 +1,7 @@
 /** The household of the utterances: three people, half a year of books, on Friday, 27 November 2026. */
 import { addRate } from "../../_support/books.ts";
 import type { TestDatabase } from "../../_support/database.ts";
-import { joinMember, type Member, newMember, ok } from "../connector_harness.ts";
+import { joinMember, type Member, newMember } from "../connector_harness.ts";
 
 export interface World {
   database: TestDatabase;
@@ -75,18 +75,18 @@ export async function moveIn(database: TestDatabase): Promise<World> {
   const eve = await joinMember(database, { email: "eve@home.example", organizationId, clock });
   for (const [quote, rate] of [["USD", "1.14"], ["JPY", "171"]]) await addRate(database, quote!, "2026-11-09", rate!);
   now = "2026-07-01";
-  for (const { paid: _, ...bill } of BILLS) await ok(anna, "add_bill", bill);
+  for (const { paid: _, ...bill } of BILLS) await anna.ok("add_bill", bill);
   now = "2026-11-25";
   for (const { paid = 0, name, first_due } of BILLS) {
     for (let n = 0; n < paid; n++) {
       const due = new Date(`${first_due}T00:00:00Z`);
       due.setUTCMonth(due.getUTCMonth() + n);
       const due_on = due.toISOString().slice(0, 10);
-      await ok(anna, "mark_bill_paid", { bill_name: name, due_on, paid_on: due_on });
+      await anna.ok("mark_bill_paid", { bill_name: name, due_on, paid_on: due_on });
     }
   }
-  await ok(anna, "log_expenses", { items: SPENT, on_duplicate: "allow", create_missing_categories: true });
-  await ok(ben, "log_expenses", {
+  await anna.ok("log_expenses", { items: SPENT, on_duplicate: "allow", create_missing_categories: true });
+  await ben.ok("log_expenses", {
     items: [{
       name: "Groceries",
       payee: "Edeka",
@@ -96,7 +96,7 @@ export async function moveIn(database: TestDatabase): Promise<World> {
       shared: {},
     }],
   });
-  await ok(anna, "update_settings", { budget: { action: "set", category: "Groceries", amount: "300" } });
+  await anna.ok("update_settings", { budget: { action: "set", category: "Groceries", amount: "300" } });
   now = "2026-11-27";
   return { database, anna, ben, eve };
 }
