@@ -189,22 +189,13 @@ Deno.test("delete_account() has the effects of a removal in each organization", 
 Deno.test("remove_member() leaves their other organizations unchanged", async () => {
   const home = await household(database);
   const other = await household(database).then(async (two) => {
-    await database.query(
-      "insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')",
-      [
-        two.organizationId,
-        two.stranger,
-      ],
-    );
+    await addMember(database, two.organizationId, two.stranger, "member");
     return two;
   });
   assert(home.organizationId !== other.organizationId);
   // The second organization of the same person.
   const third = await openBooks(database, { day: "2026-11-20" });
-  await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')", [
-    third.organizationId,
-    other.stranger,
-  ]);
+  await addMember(database, third.organizationId, other.stranger, "member");
   await settle(other, other.stranger);
   const before = await traces(other, other.stranger);
   const removed = await database.asService<Json>("remove_member", {

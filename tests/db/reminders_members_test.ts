@@ -1,6 +1,6 @@
 /** Recipients besides the owner: a bill's assignee, and members who want all mails of an organization. */
 import { assertEquals } from "@std/assert";
-import { type Books, openBooks } from "../_support/books.ts";
+import { addMember, type Books, openBooks } from "../_support/books.ts";
 import { addBill, at, database, type Digest, fresh, noticed, run, said } from "./reminder_run.ts";
 
 const FAR = "2027-06-20";
@@ -213,10 +213,7 @@ Deno.test("a member of two organizations gets one mail with their bills of both"
   const { anna, ben } = await couple();
   const own = await openBooks(database, { day: "2026-11-10" });
   await database.query("update identity.organizations set name = 'Studio' where id = $1", [own.organizationId]);
-  await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')", [
-    anna.organizationId,
-    own.userId,
-  ]);
+  await addMember(database, anna.organizationId, own.userId, "member");
   await addBill(anna, "Rent", "2026-11-22", { assignee: addressOf(own) });
   await addBill(anna, "Water", "2026-11-22", { assignee: addressOf(ben) });
   await addBill(own, "Desk", "2026-11-22");

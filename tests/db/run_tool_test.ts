@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { testBooks } from "../_support/book_steps.ts";
-import { type Books, type Json, openBooks } from "../_support/books.ts";
+import { addMember, type Books, type Json, openBooks } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
 
 const TODAY = "2026-10-06";
@@ -145,10 +145,7 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
 
   "shows a member of two organizations only the token's organization": async (books, database) => {
     const other = await openBooks(database, { day: TODAY });
-    await database.query(
-      "insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')",
-      [books.organizationId, other.userId],
-    );
+    await addMember(database, books.organizationId, other.userId, "member");
     await books.ok("log_expenses", LUNCH);
     assertEquals([await count(books), await count(other)], [1, 0]);
     const context = await other.ok("get_context", { include: ["members", "recent_changes", "categories", "payees"] });

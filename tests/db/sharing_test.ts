@@ -1,7 +1,7 @@
 /** Shared costs: shares, balances, and settling up. */
 import { assert, assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
-import { type Books, confirmed, type Json, openBooks } from "../_support/books.ts";
+import { addMember, type Books, confirmed, type Json, openBooks } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
 import { rollAll } from "../_support/roll_bills.ts";
 
@@ -325,10 +325,7 @@ testBooks("spending by person", { day: "2026-11-20" }, {
   "keeps apart what one person recorded in two organizations": async (ana, database) => {
     const ben = await ana.join();
     const others = await openBooks(database, { day: "2026-11-20" });
-    await database.query(
-      "insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')",
-      [others.organizationId, ben.userId],
-    );
+    await addMember(database, others.organizationId, ben.userId, "member");
     await log(ana, "9.00", { shared: { between: [mail(ben)] } });
     await log(others, "70.00", { shared: { between: ["me", mail(ben)] } });
     assertEquals(await grouped(ana, [ana, ben], { group_by: ["recorded_by"] }), ["0 9.00 1", "9.00 1"]);

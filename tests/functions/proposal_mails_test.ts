@@ -13,7 +13,7 @@ import { wordsOf } from "../../shared/words/words.ts";
 import { createCronRemindersApp } from "../../functions/cron-reminders/app.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
 import { decide, noon, proposes, setRules } from "../_support/approvals.ts";
-import { type Json, openBooks } from "../_support/books.ts";
+import { addMember, type Json, openBooks } from "../_support/books.ts";
 import { over } from "./auth-callback/harness.ts";
 
 const words = wordsOf("en");
@@ -437,10 +437,7 @@ onBooks("a removed member gets one mail, also after a killed sender, unless they
   const dora = await books.join();
   const asked = { user_id: books.userId, organization_id: about, member_id: dora.userId, at: outbox.at };
   await database.asService("remove_member", asked);
-  await database.query(
-    "insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')",
-    [about, dora.userId],
-  );
+  await addMember(database, about, dora.userId, "member");
   await sendAllClaimedMails(deps);
   assertEquals(removals().length, 2);
 });

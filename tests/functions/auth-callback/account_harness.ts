@@ -1,5 +1,6 @@
 /** People with an account and a connected app, over one database. */
 import { assertEquals } from "@std/assert";
+import { addMember, type Json } from "../../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../../_support/database.ts";
 import { type Browser, createPages, NOW, over, type Pages, signIn } from "./harness.ts";
 
@@ -16,11 +17,16 @@ let opened: Promise<TestDatabase> | undefined;
 const shared = () => opened ??= openDatabase();
 Deno.test.afterAll(async () => await (await opened)?.close());
 
-export async function newPerson(
-  pages: Pages,
-  database: TestDatabase,
-  email: string,
-): Promise<{ id: string; browser: Browser }> {
+export interface Person {
+  id: string;
+  browser: Browser;
+}
+
+export interface Owner extends Person {
+  organizationId: string;
+}
+
+export async function newPerson(pages: Pages, database: TestDatabase, email: string): Promise<Person> {
   const { id } = pages.provider.user(email);
   await database.query("insert into auth.users (id, email) values ($1, $2)", [id, email]);
   const { browser, location } = await signIn(pages, email);
@@ -28,12 +34,53 @@ export async function newPerson(
   return { id, browser };
 }
 
-export async function onboarded(pages: Pages, database: TestDatabase, email = "mira@example.com", fields = {}) {
+/** A person with an organization of their own. */
+export async function onboarded(
+  pages: Pages,
+  database: TestDatabase,
+  email = "mira@example.com",
+  fields = {},
+): Promise<Owner> {
   const person = await newPerson(pages, database, email);
   const page = await (await person.browser.get("/onboarding", { "accept-language": "de-DE,de;q=0.9" })).text();
   const response = await person.browser.submit(page, 'name="country"', fields);
   assertEquals([response.status, response.headers.get("location")], [303, "/account"]);
+  const [organization] = await database.query<{ id: string }>(
+    "select id from identity.organizations where owner_id = $1",
+    [person.id],
+  );
+  return { ...person, organizationId: organization!.id };
+}
+
+/** A person without an organization of their own, in that of another. */
+export async function joined(
+  pages: Pages,
+  database: TestDatabase,
+  { email, organizationId, role }: { email: string; organizationId: string; role: string },
+): Promise<Person> {
+  pages.provider.mails.length = 0;
+  const person = await newPerson(pages, database, email);
+  const page = await (await person.browser.get("/onboarding")).text();
+  await person.browser.submit(page, 'name="country"', { country: "DE" });
+  await addMember(database, organizationId, person.id, role);
   return person;
+}
+
+/** The result of a tool that a person's assistant calls. */
+export async function runTool(
+  { pages, database }: { pages: Pages; database: TestDatabase },
+  { id, organizationId }: Pick<Owner, "id" | "organizationId">,
+  tool: string,
+  args: Json = {},
+): Promise<Json> {
+  const { result } = await database.asService<Json>("run_page_tool", {
+    user_id: id,
+    organization_id: organizationId,
+    tool,
+    arguments: args,
+    at: pages.clock.now.toISOString(),
+  });
+  return result;
 }
 
 export const auditOf = async (database: TestDatabase) =>

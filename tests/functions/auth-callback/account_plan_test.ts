@@ -1,6 +1,7 @@
 /** The account page after payment events. */
 import { assertMatch, assertNotMatch, assertStringIncludes } from "@std/assert";
 import { addOrganization, deliver, ORGANIZATION, PLANS, resetBilling } from "../../_support/billing.ts";
+import { addMember } from "../../_support/books.ts";
 import { sharedDatabase } from "../../_support/database.ts";
 import { createPages, over, signIn } from "./harness.ts";
 
@@ -13,10 +14,7 @@ Deno.test("GET /account shows plan, status, period end and the missing features"
   const [owner] = await database.query<{ id: string }>("select owner_id as id from identity.organizations");
   pages.provider.users.set("owner@example.com", { id: owner!.id, email: "owner@example.com" });
   await database.query("update identity.profiles set country = 'DE'");
-  await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'owner')", [
-    ORGANIZATION,
-    owner!.id,
-  ]);
+  await addMember(database, ORGANIZATION, owner!.id, "owner");
   await database.query(
     `insert into app.expenses (id, organization_id, kind, name, amount_mode, currency, frequency, every, anchor_on, weekend_rule, tracked_from, status)
      values ('bill_000000000001', $1, 'bill', 'Hosting', 'variable', 'EUR', 'monthly', 1, '2026-01-05', 'none', '2026-01-05', 'active')`,

@@ -1,4 +1,5 @@
 /** The reminder address: changed at the identity provider, confirmed by its link, or changed on the page. */
+import { addMember } from "../../_support/books.ts";
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { formsOf, NOW, signIn } from "./harness.ts";
 import { accountTest, auditOf, onboarded } from "./account_harness.ts";
@@ -125,17 +126,11 @@ accountTest(
   async (pages, database) => {
     const owner = await onboarded(pages, database);
     const member = await onboarded(pages, database, "ben@example.com");
-    const [home] = await database.query<{ id: string }>("select id from identity.organizations where owner_id = $1", [
-      owner.id,
-    ]);
-    await database.query(
-      "insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')",
-      [home!.id, member.id],
-    );
+    await addMember(database, owner.organizationId, member.id, "member");
     const mails = async () =>
       (await database.query<{ mails: string }>(
         "select mails from identity.memberships where organization_id = $1 order by role",
-        [home!.id],
+        [owner.organizationId],
       )).map((row) => row.mails);
     const page = await (await member.browser.get("/account")).text();
     const save = (fields: Record<string, string>) => member.browser.submit(page, 'value="mails"', fields);
@@ -150,7 +145,11 @@ accountTest(
     // An owner has no choice on the page, but can turn reminders on again after using an unsubscribe link.
     const chooses = async () => (await (await owner.browser.get("/account")).text()).includes('value="mails"');
     assertEquals(await chooses(), false);
-    await database.asService("unsubscribe", { user_id: owner.id, scope: home!.id, at: "2026-11-20T10:00:00Z" });
+    await database.asService("unsubscribe", {
+      user_id: owner.id,
+      scope: owner.organizationId,
+      at: "2026-11-20T10:00:00Z",
+    });
     assertEquals([await mails(), await chooses()], [["all", "none"], true]);
     const ended = await (await owner.browser.get("/account")).text();
     await owner.browser.submit(ended, 'value="mails"', {});

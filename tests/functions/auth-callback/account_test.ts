@@ -33,11 +33,7 @@ accountTest("a person cannot disconnect another person's app or rename their org
     fields.form_token
   )!.fields.form_token!;
   await other.browser.post(`/account/disconnect?grant=${grant}`, { form_token });
-  const [organization] = await database.query<{ id: string }>(
-    "select id from identity.organizations where owner_id = $1",
-    [mira.id],
-  );
-  const rename = { form_token, action: "rename", organization_id: organization!.id, name: "Mine" };
+  const rename = { form_token, action: "rename", organization_id: mira.organizationId, name: "Mine" };
   assertEquals((await other.browser.post("/account", rename)).status, 403);
   assertEquals(await database.query("select count(*) as live from oauth.grants where revoked_at is null"), [{
     live: 1,

@@ -1,31 +1,14 @@
 /** The activity page over a real database: every change, who sees it, and Undo under the tool's rules. */
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
+import type { Json } from "../../_support/books.ts";
 import type { TestDatabase } from "../../_support/database.ts";
-import { accountTest, newPerson, onboarded } from "./account_harness.ts";
-import { type Browser, NOW, type Pages } from "./harness.ts";
-
-// deno-lint-ignore no-explicit-any -- results are inspected field by field
-type Json = any;
-
-interface Person {
-  id: string;
-  browser: Browser;
-}
+import { accountTest, joined, newPerson, onboarded, type Person } from "./account_harness.ts";
+import { NOW, type Pages } from "./harness.ts";
 
 async function house(pages: Pages, database: TestDatabase) {
-  const anna: Person = await onboarded(pages, database, "anna@example.com", { organization_name: "Garden Street" });
-  const [organization] = await database.query<{ id: string }>("select id from identity.organizations");
-  const organizationId = organization!.id;
-  const join = async (email: string, role: string): Promise<Person> => {
-    const person = await newPerson(pages, database, email);
-    const page = await (await person.browser.get("/onboarding")).text();
-    await person.browser.submit(page, 'name="country"', { country: "DE" });
-    await database.query(
-      "insert into identity.memberships (organization_id, user_id, role, created_at) values ($1, $2, $3, $4)",
-      [organizationId, person.id, role, NOW.toISOString()],
-    );
-    return person;
-  };
+  const anna = await onboarded(pages, database, "anna@example.com", { organization_name: "Garden Street" });
+  const { organizationId } = anna;
+  const join = (email: string, role: string) => joined(pages, database, { email, organizationId, role });
   /** Calls a tool as an app of a person. */
   const call = (who: Person, tool: string, args: Json, client_name = "Claude"): Promise<Json> =>
     database.asRole(

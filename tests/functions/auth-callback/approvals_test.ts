@@ -1,13 +1,9 @@
 /** The approval pages over a real database: rules and decisions, by different people. */
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
+import type { Json } from "../../_support/books.ts";
 import type { TestDatabase } from "../../_support/database.ts";
-import { accountTest, auditOf, newPerson, onboarded } from "./account_harness.ts";
-import { type Browser, formsOf, NOW, type Pages } from "./harness.ts";
-
-interface Person {
-  id: string;
-  browser: Browser;
-}
+import { accountTest, auditOf, joined, onboarded, type Person, runTool } from "./account_harness.ts";
+import { formsOf, NOW, type Pages } from "./harness.ts";
 
 interface House {
   organizationId: string;
@@ -18,49 +14,28 @@ interface House {
   /** A member, whose writes need approval. */
   ben: Person;
   /** Logs an expense as a person; returns the tool's envelope. */
-  log(who: Person, item?: Record<string, unknown>): Promise<Envelope>;
+  log(who: Person, item?: Record<string, unknown>): Promise<Json>;
   /** As above, for an expense that must wait; returns the path of its page. */
   waiting(who: Person, item?: Record<string, unknown>): Promise<string>;
 }
-
-// deno-lint-ignore no-explicit-any -- results are inspected field by field
-type Envelope = any;
 
 const RULE = { tool: "any", over: "200", records: "", role_member: "on", approver: "manager" };
 
 async function house(pages: Pages, database: TestDatabase, rule: Record<string, string> | null = RULE): Promise<House> {
   const anna = await onboarded(pages, database, "anna@example.com", { organization_name: "Garden Street" });
-  const [organization] = await database.query<{ id: string }>("select id from identity.organizations");
-  const organizationId = organization!.id;
-  const join = async (email: string, role: string): Promise<Person> => {
-    pages.provider.mails.length = 0;
-    const person = await newPerson(pages, database, email);
-    const page = await (await person.browser.get("/onboarding")).text();
-    await person.browser.submit(page, 'name="country"', { country: "DE" });
-    await database.query(
-      "insert into identity.memberships (organization_id, user_id, role, created_at) values ($1, $2, $3, $4)",
-      [organizationId, person.id, role, NOW.toISOString()],
-    );
-    return person;
-  };
-  const cleo = await join("cleo@example.com", "manager");
-  const ben = await join("ben@example.com", "member");
+  const { organizationId } = anna;
+  const cleo = await joined(pages, database, { email: "cleo@example.com", organizationId, role: "manager" });
+  const ben = await joined(pages, database, { email: "ben@example.com", organizationId, role: "member" });
   const policy = `/organizations/${organizationId}/approvals`;
   if (rule) {
     const page = await (await anna.browser.get(policy)).text();
     const response = await anna.browser.submit(page, 'value="add"', rule);
     assertEquals(response.headers.get("location"), `${policy}?done=added`);
   }
-  const log: House["log"] = async (who, item = {}) => {
-    const answer = await database.asService<{ result: Envelope }>("run_page_tool", {
-      user_id: who.id,
-      organization_id: organizationId,
-      tool: "log_expenses",
-      arguments: { items: [{ name: "Projector", amount: "450.00", date: "2026-11-19", ...item }] },
-      at: pages.clock.now,
+  const log: House["log"] = (who, item) =>
+    runTool({ pages, database }, { ...who, organizationId }, "log_expenses", {
+      items: [{ name: "Projector", amount: "450.00", date: "2026-11-19", ...item }],
     });
-    return answer.result;
-  };
   return {
     organizationId,
     anna,
@@ -269,14 +244,8 @@ accountTest("another hash, an unknown decision or a stale page does nothing", as
 accountTest("a proposal whose effects have changed is reported and not applied", async (pages, database) => {
   const { anna, ben, cleo, organizationId, log } = await house(pages, database);
   const { data } = await log(anna, { amount: "450.00" });
-  const change = async (who: Person, set: Record<string, string>) =>
-    (await database.asService<{ result: Envelope }>("run_page_tool", {
-      user_id: who.id,
-      organization_id: organizationId,
-      tool: "update_expenses",
-      arguments: { ids: [data.results[0].id], set },
-      at: pages.clock.now,
-    })).result;
+  const change = (who: Person, set: Record<string, string>) =>
+    runTool({ pages, database }, { ...who, organizationId }, "update_expenses", { ids: [data.results[0].id], set });
   const { error } = await change(ben, { amount: "900.00" });
   const path = `/account/approvals/${error.params.details.proposal_id}`;
   const page = await pageOf(cleo, path);

@@ -1,16 +1,9 @@
 /** The books page over a real database: its contents per person, and payments by single or repeated clicks. */
 import { assert, assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
+import type { Json } from "../../_support/books.ts";
 import type { TestDatabase } from "../../_support/database.ts";
-import { accountTest, newPerson, onboarded } from "./account_harness.ts";
-import { type Browser, formsOf, NOW, type Pages } from "./harness.ts";
-
-// deno-lint-ignore no-explicit-any -- results are inspected field by field
-type Json = any;
-
-interface Person {
-  id: string;
-  browser: Browser;
-}
+import { accountTest, joined, onboarded, type Person, runTool } from "./account_harness.ts";
+import { formsOf, type Pages } from "./harness.ts";
 
 interface House {
   organizationId: string;
@@ -25,33 +18,14 @@ interface House {
 
 async function house(pages: Pages, database: TestDatabase): Promise<House> {
   const owner = await onboarded(pages, database, "anna@example.com", { organization_name: "Garden Street" });
-  const [organization] = await database.query<{ id: string }>("select id from identity.organizations");
-  const organizationId = organization!.id;
-  const run: House["run"] = async (tool, args = {}, who = owner) => {
-    const { result } = await database.asService<Json>("run_page_tool", {
-      user_id: who.id,
-      organization_id: organizationId,
-      tool,
-      arguments: args,
-      at: pages.clock.now,
-    });
-    return result;
-  };
+  const { organizationId } = owner;
+  const run: House["run"] = (tool, args, who = owner) =>
+    runTool({ pages, database }, { ...who, organizationId }, tool, args);
   return {
     organizationId,
     owner,
     run,
-    async join(email, role) {
-      pages.provider.mails.length = 0;
-      const person = await newPerson(pages, database, email);
-      const page = await (await person.browser.get("/onboarding")).text();
-      await person.browser.submit(page, 'name="country"', { country: "DE" });
-      await database.query(
-        "insert into identity.memberships (organization_id, user_id, role, created_at) values ($1, $2, $3, $4)",
-        [organizationId, person.id, role, NOW.toISOString()],
-      );
-      return person;
-    },
+    join: (email, role) => joined(pages, database, { email, organizationId, role }),
     page: async (more = "", who = owner) => {
       const response = await who.browser.get(`/books?organization=${organizationId}${more}`);
       assertEquals(response.status, 200);

@@ -1,16 +1,10 @@
 /** A person's calendar: the right to an address, its contents, and its end. */
 import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
 import ICAL from "ical.js";
+import { addMember } from "../../_support/books.ts";
 import type { TestDatabase } from "../../_support/database.ts";
 import { accountTest, auditOf, onboarded } from "./account_harness.ts";
 import { type Browser, createPages, formsOf, over, type Pages } from "./harness.ts";
-
-async function organizationOf(database: TestDatabase, userId: string): Promise<string> {
-  const [own] = await database.query<{ id: string }>("select id from identity.organizations where owner_id = $1", [
-    userId,
-  ]);
-  return own!.id;
-}
 
 async function addBill(
   database: TestDatabase,
@@ -60,7 +54,7 @@ const press = async (browser: Browser, action: string) =>
 
 accountTest("an address lists due dates for an app without a session", async (pages, database) => {
   const mira = await onboarded(pages, database);
-  const organizationId = await organizationOf(database, mira.id);
+  const { organizationId } = mira;
   await addBill(database, { organizationId, name: "Rent", due: "2026-10-30" });
   await addBill(database, { organizationId, name: "Water", due: "2026-12-15", more: '{"amount_mode": "variable"}' });
   const withoutCalendar = await (await mira.browser.get("/account")).text();
@@ -111,7 +105,7 @@ accountTest("an address lists due dates for an app without a session", async (pa
 
 accountTest("an unchanged calendar returns 304", async (pages, database) => {
   const mira = await onboarded(pages, database);
-  const organizationId = await organizationOf(database, mira.id);
+  const { organizationId } = mira;
   const bill = await addBill(database, { organizationId, name: "Rent", due: "2026-12-01" });
   const path = await getAddress(mira.browser);
   const first = await read(pages, path);
@@ -143,7 +137,7 @@ accountTest("an unchanged calendar returns 304", async (pages, database) => {
 
 accountTest("paid and skipped dates are omitted, and dates of one day are one event", async (pages, database) => {
   const mira = await onboarded(pages, database);
-  const organizationId = await organizationOf(database, mira.id);
+  const { organizationId } = mira;
   const rent = await addBill(database, { organizationId, name: "Rent", due: "2026-11-10" });
   await addBill(database, {
     organizationId,
@@ -168,7 +162,7 @@ accountTest("paid and skipped dates are omitted, and dates of one day are one ev
 
 accountTest("a calendar is bounded, holds the nearest dates, and says where it ends", async (pages, database) => {
   const mira = await onboarded(pages, database);
-  const organizationId = await organizationOf(database, mira.id);
+  const { organizationId } = mira;
   for (const name of ["Rolls", "Milk"]) {
     await addBill(database, { organizationId, name, due: "2026-06-01", more: '{"frequency": "daily"}' });
   }
@@ -190,18 +184,15 @@ accountTest("a calendar is bounded, holds the nearest dates, and says where it e
 
 accountTest("two people with the same books have separate addresses", async (pages, database) => {
   const mira = await onboarded(pages, database);
-  const organizationId = await organizationOf(database, mira.id);
+  const { organizationId } = mira;
   await addBill(database, { organizationId, name: "Rent", due: "2026-12-01" });
   const ben = await onboarded(pages, database, "ben@example.com", { organization_name: "Bens Books" });
   await addBill(database, {
-    organizationId: await organizationOf(database, ben.id),
+    organizationId: ben.organizationId,
     name: "Secret",
     due: "2026-12-02",
   });
-  await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')", [
-    organizationId,
-    ben.id,
-  ]);
+  await addMember(database, organizationId, ben.id, "member");
   const miras = await getAddress(mira.browser);
   const page = await (await ben.browser.get("/account")).text();
   const form = formsOf(page).find(({ fields }) =>
@@ -232,7 +223,7 @@ accountTest("two people with the same books have separate addresses", async (pag
 
 accountTest("every invalid address gets the same answer, and no log contains one", async (pages, database) => {
   const mira = await onboarded(pages, database);
-  const organizationId = await organizationOf(database, mira.id);
+  const { organizationId } = mira;
   await addBill(database, { organizationId, name: "Rent", due: "2026-12-01" });
   const ended = await getAddress(mira.browser);
   const replaced = await (async () => {

@@ -1,9 +1,9 @@
 /** Access to the credential page, by person and bill, and its fields. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { addMember } from "../../_support/books.ts";
 import { formsOf, signIn } from "./harness.ts";
 import {
   addBill,
-  addMember,
   assertNothingSaved,
   CANARY,
   connectPath,
@@ -63,7 +63,7 @@ providerTest(
 providerTest("members see who can connect a bill, but cannot", async ({ pages, database, household }) => {
   const member = await openHousehold(pages, database, "member@example.com");
   const token = tokenOf(await (await member.browser.get(connectPath(member.billId))).text());
-  await addMember(database, { ...household, userId: member.userId, role: "member" });
+  await addMember(database, household.organizationId, member.userId, "member");
   const { status, page } = await read(member.browser.get(connectPath(household.billId)));
   assertEquals(status, 403);
   assertStringIncludes(page, "Only the owner can connect a bill");
@@ -161,7 +161,7 @@ providerTest(
   async ({ pages, database, household }) => {
     const path = connectPath(household.billId);
     const member = await openHousehold(pages, database, "member@example.com");
-    await addMember(database, { ...household, userId: member.userId, role: "member" });
+    await addMember(database, household.organizationId, member.userId, "member");
     const tokens = [
       tokenOf(await (await household.browser.get(path)).text()),
       tokenOf(await (await member.browser.get(connectPath(member.billId))).text()),

@@ -1,28 +1,21 @@
 /** Deleting organizations and accounts on their pages, cancelling, and mails to members. */
 import { assertEquals, assertMatch, assertNotMatch, assertStringIncludes } from "@std/assert";
+import { addMember } from "../../_support/books.ts";
 import type { TestDatabase } from "../../_support/database.ts";
 import { accountTest, auditOf, connectApp, newPerson, onboarded } from "./account_harness.ts";
 import { formsOf, NOW, signIn } from "./harness.ts";
 
 const OVER = new Date(NOW.getTime() + 14 * 86_400_000);
 
-async function ownedBy(database: TestDatabase, id: string): Promise<string> {
-  const [row] = await database.query<{ id: string }>("select id from identity.organizations where owner_id = $1", [id]);
-  return row!.id;
-}
-
 const join = (database: TestDatabase, organizationId: string, userId: string, role = "member") =>
-  database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, $3)", [
-    organizationId,
-    userId,
-    role,
-  ]);
+  addMember(database, organizationId, userId, role);
 
 accountTest(
   "typing an organization's name deletes it once and mails members, and the owner can cancel",
   async (pages, database) => {
-    const { id, browser } = await onboarded(pages, database, "mira@example.com", { organization_name: "Mira & Co" });
-    const organization = await ownedBy(database, id);
+    const { browser, organizationId: organization } = await onboarded(pages, database, "mira@example.com", {
+      organization_name: "Mira & Co",
+    });
     const member = await onboarded(pages, database, "tom@example.com");
     await join(database, organization, member.id);
     const path = `/organizations/${organization}/delete`;
@@ -69,8 +62,9 @@ accountTest(
 accountTest(
   "only the owner can delete or keep an organization, and only until its grace period ends",
   async (pages, database) => {
-    const { id, browser } = await onboarded(pages, database, "mira@example.com", { organization_name: "Home" });
-    const organization = await ownedBy(database, id);
+    const { browser, organizationId: organization } = await onboarded(pages, database, "mira@example.com", {
+      organization_name: "Home",
+    });
     const path = `/organizations/${organization}/delete`;
     const question = await (await browser.get(path)).text();
     for (
@@ -82,7 +76,7 @@ accountTest(
       const other = await onboarded(pages, database, email);
       if (role) await join(database, organization, other.id, role);
       assertEquals((await other.browser.get(path)).headers.get("location"), "/account", role);
-      const own = await (await other.browser.get(`/organizations/${await ownedBy(database, other.id)}/delete`)).text();
+      const own = await (await other.browser.get(`/organizations/${other.organizationId}/delete`)).text();
       const { form_token } = formsOf(own).find(({ html }) => html.includes('value="delete"'))!.fields;
       for (const action of ["delete", "keep"]) {
         const response = await other.browser.post(path, { form_token: form_token!, action, name: "Home" });
@@ -106,13 +100,13 @@ accountTest(
   "an account is deleted after its organizations, loses access at once, and signing in keeps it",
   async (pages, database) => {
     const owner = await onboarded(pages, database, "mira@example.com", { organization_name: "Home" });
-    const home = await ownedBy(database, owner.id);
-    const { id, browser } = await onboarded(pages, database, "tom@example.com", { organization_name: "Tom’s" });
-    await join(database, home, id);
+    const { id, browser, organizationId: own } = await onboarded(pages, database, "tom@example.com", {
+      organization_name: "Tom’s",
+    });
+    await join(database, owner.organizationId, id);
     await connectApp(database, { userId: id, name: "Claude" });
     const owns = await (await browser.get("/account/delete")).text();
     assertMatch(owns, /hand over or delete the organizations you own/);
-    const own = await ownedBy(database, id);
     assertStringIncludes(owns, `/organizations/${own}/delete`);
     await browser.submit(await (await browser.get(`/organizations/${own}/delete`)).text(), 'value="delete"', {
       name: "Tom’s",
@@ -128,7 +122,7 @@ accountTest(
     const [left] = await database.query(
       `select (select count(*)::int from oauth.grants where user_id = $1) as grants,
        (select count(*)::int from identity.memberships where user_id = $1 and organization_id = $2) as memberships`,
-      [id, home],
+      [id, owner.organizationId],
     );
     assertEquals(left, { grants: 0, memberships: 0 });
 

@@ -1,10 +1,12 @@
 /** Documents on the pages: uploaded by a link, reported one by one, answered and downloaded. */
+import { addMember } from "../../_support/books.ts";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { ublInvoice } from "../../fixtures/ubl_invoice.ts";
 import { writeMail } from "../../_support/documents/mail.ts";
 import { writePdf } from "../../_support/documents/pdf.ts";
+import { onboarded, runTool } from "./account_harness.ts";
 import { type Browser, formsOf } from "./harness.ts";
-import { csv, linkFor, send, type Uploader, uploader, type UploadTest, uploadTest } from "./upload_harness.ts";
+import { csv, linkFor, send, type UploadTest, uploadTest } from "./upload_harness.ts";
 
 const text = (html: string) =>
   html.replace(/<(style|title)\b.*?<\/\1>|<[^>]+>/gs, " ").replace(/\s+/g, " ").replaceAll("&#39;", "'");
@@ -20,31 +22,13 @@ async function sendAll(browser: Browser, path: string, files: File[]): Promise<R
   return await browser.send(form!.action, body);
 }
 
-/** A tool call of the person's assistant. */
-async function run(
-  { pages, database }: Omit<UploadTest, "mira">,
-  { id, organizationId }: Uploader,
-  tool: string,
-  args: Record<string, unknown>,
-  // deno-lint-ignore no-explicit-any -- results are inspected field by field
-): Promise<any> {
-  const { result } = await database.asService<{ result: unknown }>("run_page_tool", {
-    tool,
-    user_id: id,
-    organization_id: organizationId,
-    arguments: args,
-    at: pages.clock.now.toISOString(),
-  });
-  return result;
-}
-
 const dayFrom = (test: UploadTest, days: number) =>
   new Date(test.pages.clock.now.getTime() + days * 86_400_000).toISOString().slice(0, 10);
 
 /** A variable bill that is due in five days, and its invoice. */
 async function power(test: UploadTest, more: Parameters<typeof ublInvoice>[0] = {}) {
   const due = dayFrom(test, 5);
-  const { data } = await run(test, test.mira, "add_bill", {
+  const { data } = await runTool(test, test.mira, "add_bill", {
     name: "Power",
     payee: "Stadtwerke München",
     amount_mode: "variable",
@@ -84,7 +68,7 @@ uploadTest("each uploaded document is reported, and a certain match is attached 
       "october.csv This file can’t be read",
     ]
   ) assertStringIncludes(told, said);
-  const { data: { bills } } = await run(test, mira, "list_bills", { bill_id: billId, limit: 25 });
+  const { data: { bills } } = await runTool(test, mira, "list_bills", { bill_id: billId, limit: 25 });
   assertEquals([bills[0].amount, bills[0].state], ["119.00", "upcoming"]);
   const [{ payments }] = await database.query<{ payments: number }>(
     "select count(*)::int as payments from app.payments",
@@ -126,7 +110,7 @@ uploadTest("the same file twice and at once is one document", async (test) => {
 uploadTest("a question is answered by a press, and no is remembered", async (test) => {
   const { mira } = test;
   const { billId, invoice } = await power(test);
-  await run(test, mira, "update_bill", { bill_id: billId, set: { amount_mode: "fixed", amount: "90.00" } });
+  await runTool(test, mira, "update_bill", { bill_id: billId, set: { amount_mode: "fixed", amount: "90.00" } });
   const page = await (await sendAll(mira.browser, await linkFor(test, mira), [xml(invoice)])).text();
   assertStringIncludes(text(page), "Which of these does it belong to?");
   const path = pathIn(page);
@@ -164,12 +148,9 @@ uploadTest("others see no document: a stranger, another tenant, a former member"
   const { mira, pages, database } = test;
   const { invoice } = await power(test);
   const path = pathIn(await (await sendAll(mira.browser, await linkFor(test, mira), [xml(invoice)])).text());
-  const zoe = await uploader(pages, database, "zoe@example.com");
-  const eva = await uploader(pages, database, "eva@example.com");
-  await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')", [
-    mira.organizationId,
-    eva.id,
-  ]);
+  const zoe = await onboarded(pages, database, "zoe@example.com");
+  const eva = await onboarded(pages, database, "eva@example.com");
+  await addMember(database, mira.organizationId, eva.id, "member");
   assertEquals((await eva.browser.get(path)).status, 200, "a member sees a document of a bill that they see");
   await database.query("delete from identity.memberships where user_id = $1 and organization_id = $2", [
     eva.id,

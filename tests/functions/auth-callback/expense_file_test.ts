@@ -2,28 +2,24 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { signDownload } from "../../../shared/export/download_token.ts";
 import type { TestDatabase } from "../../_support/database.ts";
-import { accountTest, onboarded } from "./account_harness.ts";
+import { accountTest, onboarded, type Owner } from "./account_harness.ts";
 import type { Pages } from "./harness.ts";
 
 const COUNT = 2300;
 
 /** Books with more rows than the database reads at once, one of them a formula. */
-async function fill(database: TestDatabase, userId: string, name: string): Promise<string> {
-  const [organization] = await database.query<{ id: string }>(
-    "select id from identity.organizations where owner_id = $1",
-    [userId],
-  );
+async function fill(database: TestDatabase, { organizationId }: Owner, name: string): Promise<string> {
   await database.query(
     `insert into app.expenses (id, organization_id, kind, name)
      select app.new_id('exp'), $1, 'one_off', case n when 1 then '=1+1' else $2 || n end from generate_series(1, $3::int) as n`,
-    [organization!.id, name, COUNT],
+    [organizationId, name, COUNT],
   );
   await database.query(
     `insert into app.payments (organization_id, expense_id, amount_minor, currency, paid_on)
      select organization_id, id, 150, 'EUR', '2026-11-01'::date + (recorded_seq % 20)::int from app.expenses where organization_id = $1`,
-    [organization!.id],
+    [organizationId],
   );
-  return organization!.id;
+  return organizationId;
 }
 
 async function linkOf(
@@ -38,9 +34,9 @@ accountTest(
   "the requester downloads the whole file, and nothing stores it",
   async (pages, database) => {
     const mira = await onboarded(pages, database);
-    const organizationId = await fill(database, mira.id, "Lunch ");
+    const organizationId = await fill(database, mira, "Lunch ");
     const eva = await onboarded(pages, database, "eva@example.com");
-    await fill(database, eva.id, "Secret ");
+    await fill(database, eva, "Secret ");
     const response = await mira.browser.get(await linkOf(pages, { userId: mira.id, organizationId }));
     const { headers } = response;
     assertEquals([response.status, headers.get("content-type"), headers.get("cache-control")], [
@@ -64,7 +60,7 @@ accountTest(
 
 accountTest("a link works for its signed-in person for ten minutes", async (pages, database) => {
   const mira = await onboarded(pages, database);
-  const organizationId = await fill(database, mira.id, "Lunch ");
+  const organizationId = await fill(database, mira, "Lunch ");
   const eva = await onboarded(pages, database, "eva@example.com");
   const link = await linkOf(pages, { userId: mira.id, organizationId });
 
@@ -89,7 +85,7 @@ accountTest("a link works for its signed-in person for ten minutes", async (page
 
 accountTest("role, plan and suspension are checked at the download", async (pages, database) => {
   const mira = await onboarded(pages, database);
-  const organizationId = await fill(database, mira.id, "Lunch ");
+  const organizationId = await fill(database, mira, "Lunch ");
   const link = await linkOf(pages, { userId: mira.id, organizationId });
   const status = async () => {
     const response = await mira.browser.get(link);

@@ -1,6 +1,7 @@
 /** The export page and its downloads: access and contents. */
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { BOOKS, PARTS } from "../../../shared/export/books.ts";
+import { addMember } from "../../_support/books.ts";
 import type { TestDatabase } from "../../_support/database.ts";
 import { readCsv, unzip } from "../../_support/unzip.ts";
 import { accountTest, auditOf, onboarded } from "./account_harness.ts";
@@ -17,9 +18,6 @@ const HOSTILE = [
   "مصاريف \u200f(x)",
 ];
 
-const organizationOf = async (database: TestDatabase, userId: string) =>
-  (await database.query<{ id: string }>("select id from identity.organizations where owner_id = $1", [userId]))[0]!.id;
-
 async function addExpenses(database: TestDatabase, organizationId: string, names: readonly string[]): Promise<void> {
   for (const [index, name] of names.entries()) {
     const [expense] = await database.query<{ id: string }>(
@@ -35,20 +33,16 @@ async function addExpenses(database: TestDatabase, organizationId: string, names
 }
 
 const join = (database: TestDatabase, organizationId: string, userId: string, role: string) =>
-  database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, $3)", [
-    organizationId,
-    userId,
-    role,
-  ]);
+  addMember(database, organizationId, userId, role);
 
 const bytesOf = async (response: Response) => new Uint8Array(await response.arrayBuffer());
 
 accountTest("the export is one archive that other programs open", async (pages, database) => {
   const mira = await onboarded(pages, database);
-  const organizationId = await organizationOf(database, mira.id);
+  const { organizationId } = mira;
   await addExpenses(database, organizationId, HOSTILE);
   const eva = await onboarded(pages, database, "eva@example.com");
-  await addExpenses(database, await organizationOf(database, eva.id), ["Secret of Eva"]);
+  await addExpenses(database, eva.organizationId, ["Secret of Eva"]);
   const path = `/organizations/${organizationId}/export`;
   const response = await download(mira.browser, path, "everything");
   const { headers } = response;
@@ -93,7 +87,7 @@ accountTest("the export is one archive that other programs open", async (pages, 
 
 accountTest("the accountant's file has a period's payments, net, tax and gross", async (pages, database) => {
   const mira = await onboarded(pages, database);
-  const organizationId = await organizationOf(database, mira.id);
+  const { organizationId } = mira;
   await addExpenses(database, organizationId, ["Returned", "Printer", "=1+1"]);
   const path = `/organizations/${organizationId}/export`;
   const response = await download(mira.browser, path, "payments", { period: "last_month" });
@@ -123,7 +117,7 @@ accountTest("the accountant's file has a period's payments, net, tax and gross",
 
 accountTest("a period without payments gives a page that says so instead of an empty file", async (pages, database) => {
   const mira = await onboarded(pages, database);
-  const organizationId = await organizationOf(database, mira.id);
+  const { organizationId } = mira;
   await addExpenses(database, organizationId, ["Printer"]);
   const path = `/organizations/${organizationId}/export`;
   const response = await download(mira.browser, path, "payments", { period: "this_month" });
@@ -142,10 +136,10 @@ accountTest("a period without payments gives a page that says so instead of an e
 
 accountTest("the accountant's folder has closed months, their documents and nobody else's", async (pages, database) => {
   const mira = await onboarded(pages, database);
-  const organizationId = await organizationOf(database, mira.id);
+  const { organizationId } = mira;
   await addExpenses(database, organizationId, ["Refund", 'Soup "hot"', "Tea"]);
   const eva = await onboarded(pages, database, "eva@example.com");
-  const other = await organizationOf(database, eva.id);
+  const other = eva.organizationId;
   await addExpenses(database, other, ["Refund", "Secret of Eva"]);
   for (const [id, owner, name] of [[organizationId, mira.id, 'Soup "hot"'], [other, eva.id, "Secret of Eva"]]) {
     const [document] = await database.query<{ id: string }>(
@@ -213,13 +207,13 @@ accountTest("the accountant's folder has closed months, their documents and nobo
 
 accountTest("an export requires role, membership and sign-in, but no plan", async (pages, database) => {
   const mira = await onboarded(pages, database);
-  const organizationId = await organizationOf(database, mira.id);
+  const { organizationId } = mira;
   const path = `/organizations/${organizationId}/export`;
   const eva = await onboarded(pages, database, "eva@example.com");
   const anybody = await pages.browser().get(path);
   assertEquals([anybody.status, anybody.headers.get("location")], [303, `/login?next=${encodeURIComponent(path)}`]);
   const form = formsOf(
-    await (await eva.browser.get(`/organizations/${await organizationOf(database, eva.id)}/export`)).text(),
+    await (await eva.browser.get(`/organizations/${eva.organizationId}/export`)).text(),
   )
     .find(({ html }) => html.includes('value="everything"'))!;
   const tries = async () => [
@@ -258,10 +252,10 @@ accountTest("an export requires role, membership and sign-in, but no plan", asyn
 
 accountTest("a download requires our own form, shown to this person", async (pages, database) => {
   const mira = await onboarded(pages, database);
-  const path = `/organizations/${await organizationOf(database, mira.id)}/export`;
+  const path = `/organizations/${mira.organizationId}/export`;
   const eva = await onboarded(pages, database, "eva@example.com");
   const { fields } = formsOf(
-    await (await eva.browser.get(`/organizations/${await organizationOf(database, eva.id)}/export`)).text(),
+    await (await eva.browser.get(`/organizations/${eva.organizationId}/export`)).text(),
   ).find(({ html }) => html.includes('value="everything"'))!;
   assertEquals((await mira.browser.post(path, fields)).status, 403, "somebody else's form");
   assertEquals((await mira.browser.post(path, { what: "everything" })).status, 403, "no form");
@@ -277,7 +271,7 @@ accountTest("a download requires our own form, shown to this person", async (pag
 
 accountTest("downloads are limited by person", async (pages, database) => {
   const mira = await onboarded(pages, database);
-  const path = `/organizations/${await organizationOf(database, mira.id)}/export`;
+  const path = `/organizations/${mira.organizationId}/export`;
   const own = createPages(over(database), { rateLimits: { login_mail_address: 100, export_person: 2 } });
   own.provider.users.set("mira@example.com", { id: mira.id, email: "mira@example.com" });
   const { browser } = await signIn(own, "mira@example.com");
@@ -292,7 +286,7 @@ accountTest("downloads are limited by person", async (pages, database) => {
 
 accountTest("a member removed during a download gets no further rows", async (pages, database) => {
   const mira = await onboarded(pages, database);
-  const path = `/organizations/${await organizationOf(database, mira.id)}/export`;
+  const path = `/organizations/${mira.organizationId}/export`;
   const reader = (await download(mira.browser, path, "everything")).body!.getReader();
   await reader.read();
   await database.query("delete from identity.memberships where user_id = $1", [mira.id]);

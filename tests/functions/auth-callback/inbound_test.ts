@@ -9,8 +9,7 @@ accountTest(
   "an owner makes and replaces the address, and decides about mail that waits, by forms alone",
   async (pages, database) => {
     const anna = await onboarded(pages, database, "anna@example.com");
-    const [{ id }] = await database.query<{ id: string }>("select id from identity.organizations") as [{ id: string }];
-    const path = `/organizations/${id}/mail`;
+    const path = `/organizations/${anna.organizationId}/mail`;
     assertStringIncludes(await (await anna.browser.get("/account")).text(), `href="${path}"`);
     const read = async () => await (await anna.browser.get(path)).text();
     const press = async (action: string, target = "") => {
@@ -33,7 +32,7 @@ accountTest(
       `insert into app.inbound_mails (id, organization_id, provider_id, state, sender, subject, verdicts, is_proven, size, content, leased_until, received_at)
        select 'mail_00000000000' || n, $1, n, 'waiting', case n when 1 then 'anna@example.com' else 'a@power.example' end,
          '<b>Invoice</b>', '{"dkim": "fail"}', false, 2000, 'x', $2, $2 from generate_series(1, 3) as n`,
-      [id, pages.clock.now.toISOString()],
+      [anna.organizationId, pages.clock.now.toISOString()],
     );
     const shown = textOf(await read());
     for (

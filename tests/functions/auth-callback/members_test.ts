@@ -18,8 +18,7 @@ interface Home {
 
 async function home(pages: Pages, database: TestDatabase, name = "Garden Street"): Promise<Home> {
   const anna = await onboarded(pages, database, ANNA, { organization_name: name });
-  const [{ id }] = await database.query<{ id: string }>("select id from identity.organizations") as [{ id: string }];
-  const path = `/organizations/${id}/members`;
+  const path = `/organizations/${anna.organizationId}/members`;
   return {
     anna,
     path,

@@ -1,5 +1,6 @@
 /** Pages of organizations that accept no changes explain it, name a person who can help, and refuse every form. */
 import { assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
+import { addMember } from "../../_support/books.ts";
 import type { TestDatabase } from "../../_support/database.ts";
 import { accountTest, onboarded } from "./account_harness.ts";
 import { formsOf, type Pages } from "./harness.ts";
@@ -14,11 +15,7 @@ async function street(pages: Pages, database: TestDatabase) {
   const [{ id }] = await database.query<{ id: string }>("select id from identity.organizations") as [{ id: string }];
   const join = async (email: string, role: string) => {
     const person = await onboarded(pages, database, email);
-    await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, $3)", [
-      id,
-      person.id,
-      role,
-    ]);
+    await addMember(database, id, person.id, role);
     return person;
   };
   const [ben, vera] = [await join("ben@example.com", "member"), await join("vera@example.com", "viewer")];

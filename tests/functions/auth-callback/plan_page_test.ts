@@ -2,9 +2,8 @@
 import { assertEquals, assertNotMatch, assertStringIncludes } from "@std/assert";
 import { switchPlans } from "../../../local/plans/switch_plans.ts";
 import type { Config } from "../../../shared/config.ts";
-import type { TestDatabase } from "../../_support/database.ts";
 import { accountTest, newPerson, onboarded } from "./account_harness.ts";
-import { type Browser, type Pages } from "./harness.ts";
+import type { Browser } from "./harness.ts";
 
 const SOLD: Partial<Config> = {
   checkoutUrl: "https://pay.example/checkout?plan={plan}&organization_id={organization_id}",
@@ -13,14 +12,6 @@ const SOLD: Partial<Config> = {
   proPrice: "€4 a month",
   teamPrice: "€9 a month",
 };
-
-async function household(pages: Pages, database: TestDatabase) {
-  const person = await onboarded(pages, database);
-  const [row] = await database.query<{ id: string }>("select id from identity.organizations where owner_id = $1", [
-    person.id,
-  ]);
-  return { ...person, organizationId: row!.id };
-}
 
 async function show(browser: Browser, organizationId: string) {
   const response = await browser.get(`/organizations/${organizationId}/plan`);
@@ -31,7 +22,7 @@ accountTest(
   "a trial has a next step before and after its end",
   async (pages, database) => {
     Object.assign(pages.config, SOLD);
-    const { browser, organizationId } = await household(pages, database);
+    const { browser, organizationId } = await onboarded(pages, database);
     const running = await show(browser, organizationId);
     assertStringIncludes(running.page, "Your trial ends on 4. Dezember 2026".replace("4. Dezember", "4 December"));
     assertStringIncludes(
@@ -61,7 +52,7 @@ accountTest(
 );
 
 accountTest("without links the page names a contact, and a pricing page is enough to buy", async (pages, database) => {
-  const { browser, organizationId } = await household(pages, database);
+  const { browser, organizationId } = await onboarded(pages, database);
   assertStringIncludes((await show(browser, organizationId)).page, "ask the operator of this service");
   Object.assign(pages.config, { supportUrl: "https://help.example/" });
   assertStringIncludes((await show(browser, organizationId)).page, '<a href="https://help.example/">contact us</a>');
@@ -76,7 +67,7 @@ accountTest(
   "members see the owner's name and no payment links; strangers get 404",
   async (pages, database) => {
     Object.assign(pages.config, SOLD);
-    const { organizationId } = await household(pages, database);
+    const { organizationId } = await onboarded(pages, database);
     const noor = await onboarded(pages, database, "noor@example.com");
     assertEquals((await show(noor.browser, organizationId)).status, 404);
     for (const role of ["manager", "member", "viewer"]) {
@@ -100,7 +91,7 @@ accountTest(
 
 accountTest("with plans off no page mentions them", async (pages, database) => {
   Object.assign(pages.config, SOLD);
-  const { browser, organizationId } = await household(pages, database);
+  const { browser, organizationId } = await onboarded(pages, database);
   await database.query("update identity.organizations set trial_ends_at = '2026-11-19T00:00:00Z'");
   // A request cannot turn them off.
   for (const query of ["plans=off", "plans_enabled=false"]) {

@@ -5,6 +5,7 @@ import { createCredentialStore } from "../../../shared/db/credential_store.ts";
 import { ProviderError } from "../../../shared/providers/provider_error.ts";
 import type { Provider } from "../../../shared/providers/provider.ts";
 import type { Registry } from "../../../shared/providers/registry.ts";
+import { addMember } from "../../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../../_support/database.ts";
 import { type Browser, createPages, formsOf, NOW, over, type Pages, signIn } from "./harness.ts";
 
@@ -79,20 +80,10 @@ export async function openHousehold(
     "insert into identity.organizations (id, name, base_currency, plan, owner_id) values ($1, 'Home of ' || $2, 'EUR', 'team', $3)",
     [organizationId, email, userId],
   );
-  await addMember(database, { organizationId, userId, role: "owner" });
+  await addMember(database, organizationId, userId, "owner");
   await addBill(database, { organizationId, billId });
   return { browser: (await signIn(pages, email)).browser, userId, organizationId, billId };
 }
-
-export const addMember = (
-  database: TestDatabase,
-  { organizationId, userId, role }: { organizationId: string; userId: string; role: "owner" | "member" },
-) =>
-  database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, $3)", [
-    organizationId,
-    userId,
-    role,
-  ]);
 
 export const addBill = (
   database: TestDatabase,

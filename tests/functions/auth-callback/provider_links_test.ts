@@ -1,11 +1,11 @@
 /** Bill providers on the account page: each connection's state, and pausing, resuming and removing it. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { addMember } from "../../_support/books.ts";
 import { createCredentialStore } from "../../../shared/db/credential_store.ts";
 import type { TestDatabase } from "../../_support/database.ts";
 import { formsOf, over } from "./harness.ts";
 import {
   addBill,
-  addMember,
   CANARY,
   connected,
   eventsOf,
@@ -112,7 +112,7 @@ linkTest(
   "members can only look, owners of other organizations see nothing",
   async ({ pages, database, household, linkId }) => {
     const member = await openHousehold(pages, database, "member@example.com");
-    await addMember(database, { ...household, userId: member.userId, role: "member" });
+    await addMember(database, household.organizationId, member.userId, "member");
     await database.query("update app.provider_links set status = 'needs_reauth'");
     assertMatch(await shown(member), /Power Meter & Sons/);
     assertStringIncludes(await shown(member), "The owner has to connect it again.");

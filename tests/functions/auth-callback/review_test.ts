@@ -5,6 +5,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { createReviewer, listReviewers, ReviewerError, revokeReviewer } from "../../../local/reviewer/access.ts";
 import { readConfig } from "../../../shared/config.ts";
+import { addMember } from "../../_support/books.ts";
 import { sharedDatabase, type TestDatabase } from "../../_support/database.ts";
 import { createPages, NOW, over, type Pages } from "./harness.ts";
 
@@ -169,10 +170,7 @@ Deno.test("the operator ends an access at once, with the connections of its apps
 Deno.test("the purge deletes the books and people of an expired access, but nobody whom the reviewer invited", async () => {
   const { access } = await start();
   const { userId: guest, organizationId: own } = await addAnn();
-  await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'viewer')", [
-    access.organizationId,
-    guest,
-  ]);
+  await addMember(database, access.organizationId, guest, "viewer");
   const purge = async (at: number) =>
     (await query<{ done: Record<string, number> }>("select jobs.purge($1) as done", [new Date(at).toISOString()]))[0]
       .done;
@@ -217,11 +215,7 @@ Deno.test("a reviewer can neither create, join nor be added to another organizat
   });
   assertEquals(accepted.outcome, "withdrawn");
   await assertRejects(
-    () =>
-      database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'viewer')", [
-        other,
-        userId,
-      ]),
+    () => addMember(database, other, userId, "viewer"),
     Error,
     "a reviewer belongs to one organization",
   );

@@ -1,9 +1,10 @@
 /**
  * The tabs of an organization's pages link only to the reader's pages, and the switcher to their other organizations.
  */
+import { addMember } from "../../_support/books.ts";
 import { assertEquals } from "@std/assert";
 import { ublInvoice } from "../../fixtures/ubl_invoice.ts";
-import { accountTest, connectApp, onboarded } from "./account_harness.ts";
+import { accountTest, connectApp, onboarded, runTool } from "./account_harness.ts";
 import { linkFor, send, uploadTest } from "./upload_harness.ts";
 
 /** The targets of the tabs, the open one, and the organizations of the switcher. */
@@ -49,13 +50,9 @@ accountTest(
 accountTest(
   "a viewer's tabs leave out approvals, and nobody sees a plan where there are none",
   async (pages, database) => {
-    await onboarded(pages, database, "anna@example.com", { organization_name: "Home" });
-    const [{ id }] = await database.query<{ id: string }>("select id from identity.organizations") as [{ id: string }];
+    const { organizationId: id } = await onboarded(pages, database, "anna@example.com", { organization_name: "Home" });
     const vera = await onboarded(pages, database, "vera@example.com", { organization_name: "Own" });
-    await database.query(
-      "insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'viewer')",
-      [id, vera.id],
-    );
+    await addMember(database, id, vera.id, "viewer");
     const names = async () =>
       topOf(await (await vera.browser.get(`/organizations/${id}/members`)).text()).tabs.map((path) =>
         /(\w+)(\?|$)/.exec(path.replace(/\?.*/, ""))![1]
@@ -68,23 +65,10 @@ accountTest(
 );
 
 uploadTest("pages below the tabs have them too, without an open one", async (test) => {
-  const { pages, database, mira: { id, browser, organizationId } } = test;
+  const { pages, database, mira: { browser, organizationId } } = test;
   const ben = await onboarded(pages, database, "ben@example.com");
-  await database.query(
-    "insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')",
-    [organizationId, ben.id],
-  );
-  const tool = async (name: string, args: Record<string, unknown>) => {
-    const { result } = await database.asService<{ result: { data: { bill: { id: string } } } }>("run_page_tool", {
-      tool: name,
-      user_id: id,
-      organization_id: organizationId,
-      arguments: args,
-      at: pages.clock.now.toISOString(),
-    });
-    return result.data;
-  };
-  const { bill } = await tool("add_bill", {
+  await addMember(database, organizationId, ben.id, "member");
+  const { data: { bill } } = await runTool(test, test.mira, "add_bill", {
     ...{ name: "Power", amount_mode: "variable", frequency: "monthly", first_due: "2026-12-01" },
   });
   const connect = `/account/providers/connect?bill=${bill.id}`;
@@ -93,7 +77,7 @@ uploadTest("pages below the tabs have them too, without an open one", async (tes
      values ($1, $2, 'digitalocean', 'Team …4f2a', 'active') returning id`,
     [organizationId, bill.id],
   );
-  const grant = await connectApp(database, { userId: id, name: "Claude" });
+  const grant = await connectApp(database, { userId: test.mira.id, name: "Claude" });
   const upload = await linkFor(test, test.mira);
   const tabs = topOf(await (await browser.get("/books")).text()).tabs;
   assertEquals(tabs.length, 6);

@@ -1,8 +1,9 @@
 /** Access to uploads, checked before the first byte is read, and size limits. */
+import { addMember } from "../../_support/books.ts";
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
-import { accountTest } from "./account_harness.ts";
+import { accountTest, onboarded } from "./account_harness.ts";
 import { type Browser, createPages, formsOf, over } from "./harness.ts";
-import { csv, idIn, linkFor, send, uploader, uploadTest } from "./upload_harness.ts";
+import { csv, idIn, linkFor, send, uploadTest } from "./upload_harness.ts";
 
 /** A page's text without the parts that differ by request. */
 const said = (html: string) =>
@@ -44,12 +45,9 @@ uploadTest("uploading to another person's import fails like an unknown one", asy
   for (const answer of [await anybody.get(path), await anybody.send(path, endless().stream, TYPE)]) {
     assertEquals([answer.status, answer.headers.get("location")], [303, `/login?next=${encodeURIComponent(path)}`]);
   }
-  const eva = await uploader(pages, database, "eva@example.com");
-  await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')", [
-    mira.organizationId,
-    eva.id,
-  ]);
-  const zoe = await uploader(pages, database, "zoe@example.com");
+  const eva = await onboarded(pages, database, "eva@example.com");
+  await addMember(database, mira.organizationId, eva.id, "member");
+  const zoe = await onboarded(pages, database, "zoe@example.com");
   for (const { browser } of [eva, zoe]) {
     const nowhere = "/account/import/imp_0123456789ab";
     const none = said(await (await browser.get(nowhere)).text()).replaceAll(nowhere, path);
@@ -89,11 +87,8 @@ uploadTest("membership, plan and suspension are checked when the file is sent", 
 
 uploadTest("after a plan's end or during deletion, the page names the person who can change that", async (test) => {
   const { pages, database, mira } = test;
-  const eva = { ...await uploader(pages, database, "eva@example.com"), organizationId: mira.organizationId };
-  await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')", [
-    mira.organizationId,
-    eva.id,
-  ]);
+  const eva = { ...await onboarded(pages, database, "eva@example.com"), organizationId: mira.organizationId };
+  await addMember(database, mira.organizationId, eva.id, "member");
   const path = await linkFor(test, eva);
   const textOf = (html: string) => html.replaceAll(/<style.*?<\/style>/gs, "").replaceAll(/<[^>]+>/g, "");
   for (
@@ -122,7 +117,7 @@ uploadTest("only our own form, shown to this person, is accepted", async (test) 
   const path = await linkFor(test, mira);
   const other = { "sec-fetch-site": "cross-site", "origin": "https://evil.example" };
   assertStringIncludes(await refused(mira.browser, path, 403, other), "another website");
-  const eva = await uploader(pages, database, "eva@example.com");
+  const eva = await onboarded(pages, database, "eva@example.com");
   const { fields } = formsOf(await (await eva.browser.get(await linkFor(test, eva))).text()).at(-1)!;
   for (const token of [undefined, "", "a.b", fields.form_token!]) {
     const body = new FormData();
@@ -178,12 +173,12 @@ uploadTest("a truncated or malformed form leaves the import waiting", async (tes
 
 accountTest("a person's uploads are limited before they are read", async (_, database) => {
   const pages = createPages(over(database), { rateLimits: { import_upload_person: 2 } });
-  const mira = await uploader(pages, database, "mira@example.com");
+  const mira = await onboarded(pages, database, "mira@example.com");
   const path = await linkFor({ pages, database }, mira);
   for (const status of [400, 400]) assertEquals((await send(mira.browser, path, undefined)).status, status);
   const page = await refused(mira.browser, path, 429);
   assertStringIncludes(page, "Too many attempts.");
   assertFalse(page.includes('type="file"'));
-  const eva = await uploader(pages, database, "eva@example.com");
+  const eva = await onboarded(pages, database, "eva@example.com");
   assertEquals((await send(eva.browser, await linkFor({ pages, database }, eva), undefined)).status, 400);
 });

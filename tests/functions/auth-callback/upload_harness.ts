@@ -1,54 +1,27 @@
 /** Links to upload a file, like those of `import_expenses`, and files to send. */
+import type { Json } from "../../_support/books.ts";
 import type { TestDatabase } from "../../_support/database.ts";
-import { accountTest, onboarded } from "./account_harness.ts";
+import { accountTest, onboarded, type Owner, runTool } from "./account_harness.ts";
 import type { Browser, Pages } from "./harness.ts";
-
-export interface Uploader {
-  id: string;
-  browser: Browser;
-  organizationId: string;
-}
 
 /** Runs the test with a signed-in person who has books. */
 export const uploadTest = (name: string, run: (t: UploadTest) => Promise<void>) =>
   accountTest(name, async (pages, database) => {
-    await run({ pages, database, mira: await uploader(pages, database, "mira@example.com") });
+    await run({ pages, database, mira: await onboarded(pages, database) });
   });
 
 export interface UploadTest {
   pages: Pages;
   database: TestDatabase;
-  mira: Uploader;
-}
-
-export async function uploader(pages: Pages, database: TestDatabase, email: string): Promise<Uploader> {
-  const person = await onboarded(pages, database, email);
-  const [organization] = await database.query<{ id: string }>(
-    "select id from identity.organizations where owner_id = $1",
-    [person.id],
-  );
-  return { ...person, organizationId: organization!.id };
+  mira: Owner;
 }
 
 /** A step of the person's import, like their assistant's calls. */
-export async function runStep(
-  { pages, database }: Omit<UploadTest, "mira">,
-  { id, organizationId }: Uploader,
-  args: Record<string, unknown>,
-  // deno-lint-ignore no-explicit-any -- results are inspected field by field
-): Promise<any> {
-  const { result } = await database.asService<{ result: unknown }>("run_page_tool", {
-    tool: "import_expenses",
-    user_id: id,
-    organization_id: organizationId,
-    arguments: args,
-    at: pages.clock.now.toISOString(),
-  });
-  return result;
-}
+export const runStep = (test: Omit<UploadTest, "mira">, person: Owner, args: Json): Promise<Json> =>
+  runTool(test, person, "import_expenses", args);
 
 /** The path of a new link. */
-export async function linkFor(test: Omit<UploadTest, "mira">, person: Uploader): Promise<string> {
+export async function linkFor(test: Omit<UploadTest, "mira">, person: Owner): Promise<string> {
   const { data } = await runStep(test, person, { step: "start" });
   return `/account/import/${data.upload.import_id}`;
 }

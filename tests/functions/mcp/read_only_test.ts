@@ -1,6 +1,7 @@
 /** A read-only app, over HTTP and a real database. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { TOOLS } from "../../../functions/mcp/tools/mod.ts";
+import { addMember } from "../../_support/books.ts";
 import { sharedDatabase } from "../../_support/database.ts";
 import {
   connect,
@@ -241,10 +242,7 @@ Deno.test("narrowing an app withdraws its proposals, so that no later approval w
   const { harness, person, call, allow } = await start("write");
   const [organizationId] = person.organizations;
   const other = await createPerson(database, `${crypto.randomUUID()}@example.com`, []);
-  await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'manager')", [
-    organizationId,
-    other.id,
-  ]);
+  await addMember(database, organizationId!, other.id, "manager");
   await database.query(
     "insert into app.approval_rules (organization_id, tool, roles, approver) values ($1, 'delete_records', '{owner}', 'manager')",
     [organizationId],

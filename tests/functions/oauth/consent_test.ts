@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "@std/assert";
 import { TOOLS } from "../../../functions/mcp/tools/mod.ts";
+import { addMember } from "../../_support/books.ts";
 import { sharedDatabase } from "../../_support/database.ts";
 import {
   answerOf,
@@ -95,10 +96,7 @@ Deno.test("a viewer's consent page shows read-only access and lists missing tool
   const harness = createHarness(over(database));
   const clientId = await registerClient(harness);
   const viewer = await createPerson(database, "viewer@example.com", []);
-  await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'viewer')", [
-    pro,
-    viewer.id,
-  ]);
+  await addMember(database, pro, viewer.id, "viewer");
   const page = await (await harness.get(authorizationQuery(clientId), viewer)).text();
   assertStringIncludes(textOf(page), "See and export expenses");
   assertStringIncludes(page, '<input type="hidden" name="access" value="read"/>');
@@ -125,10 +123,7 @@ Deno.test("a person who owns no organization does not see what owners allow", as
   const harness = createHarness(over(database));
   const clientId = await registerClient(harness);
   const member = await createPerson(database, "member@example.com", []);
-  await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')", [
-    pro,
-    member.id,
-  ]);
+  await addMember(database, pro, member.id, "member");
   const page = await (await harness.get(authorizationQuery(clientId), member)).text();
   assertStringIncludes(page, "you’re a member");
   assert(!page.includes("If you own it"));
