@@ -10,12 +10,10 @@ import { assembleFunctions, NEEDED } from "./assemble.ts";
 import { movableClock } from "./clock.ts";
 import { openDataFolder } from "./data_folder.ts";
 import { startDataServiceWorker } from "./data_service/client.ts";
-import { signInToken } from "./data_service/requests.ts";
-import type { DataServiceSettings } from "./data_service/settings.ts";
+import type { DataService, DataServiceSettings } from "./data_service/settings.ts";
 import { storeDemoCredential } from "./demo_credential.ts";
 import { functionEnvironment } from "./environment.ts";
 import { listen } from "./http_server.ts";
-import { openLogFile } from "./log_file.ts";
 import { createLocalRoutes } from "./local_routes.ts";
 import { LOCAL_DOMAIN } from "./local_domain.ts";
 import { startMailSink } from "./mail/smtp_sink.ts";
@@ -162,3 +160,30 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
 const START_CALL_MS = 60_000;
 
 const first = (list: string) => list.split(",")[0]!.trim();
+
+/**
+ * Logs to a file, so that the welcome message on a terminal stays visible. Our own failures also appear on the terminal.
+ * Overwrites the file of an earlier run.
+ */
+function openLogFile(path: string): (line: string) => void {
+  const file = Deno.openSync(path, { create: true, write: true, truncate: true, mode: 0o600 });
+  return (line) => {
+    const bytes = new TextEncoder().encode(`${line}\n`);
+    file.writeSync(bytes);
+    if (line.includes('"event":"failure"')) Deno.stderr.writeSync(bytes);
+  };
+}
+
+/** The token hash of a new sign-in link to an address, without a mail. */
+async function signInToken(
+  { url }: DataService,
+  request: { email: string; secretKey: string },
+): Promise<string> {
+  const response = await fetch(`${url}/auth/v1/admin/generate_link`, {
+    method: "POST",
+    headers: { apikey: request.secretKey, "content-type": "application/json" },
+    body: JSON.stringify({ type: "magiclink", email: request.email }),
+  });
+  const { hashed_token } = await response.json();
+  return hashed_token;
+}

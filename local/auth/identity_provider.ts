@@ -8,7 +8,6 @@ import type { DataServiceSettings } from "../data_service/settings.ts";
 import type { SqlDatabase } from "../database/sql.ts";
 import { confirmAddressChange } from "./address_change.ts";
 import { handleAdmin, userOf, type UserRow } from "./admin.ts";
-import { isAskedByPages } from "./asked_by_pages.ts";
 import { isBanned, sessionProblem } from "./bans.ts";
 import { renderMail } from "./mail_template.ts";
 import {
@@ -275,4 +274,23 @@ function withBody(request: Request, body: unknown): Request {
 function carriesKey(request: Request, keys: string[]): boolean {
   const given = request.headers.get("apikey") ?? request.headers.get("authorization")?.replace(/^Bearer /, "");
   return given !== undefined && keys.includes(given);
+}
+
+/** The pages' requests to the identity provider (shared/http/session.ts). In production it answers no others. */
+const ASKED = [
+  "POST /otp",
+  "POST /verify",
+  "POST /token",
+  "GET /user",
+  "PUT /user",
+  "POST /logout",
+  "POST /admin/generate_link",
+];
+
+async function isAskedByPages(request: Request, { searchParams }: URL, path: string): Promise<boolean> {
+  if (!ASKED.includes(`${request.method} ${path}`)) return false;
+  if (path === "/token") return ["pkce", "refresh_token"].includes(searchParams.get("grant_type") ?? "");
+  // The pages can change only the address, because a password would have no use.
+  if (request.method === "PUT") return !("password" in await request.clone().json().catch(() => ({})));
+  return true;
 }
