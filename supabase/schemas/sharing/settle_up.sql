@@ -120,17 +120,15 @@ declare
 begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object(
-      'owes', b.owes, 'who', app.name_parties(array[b.other_id]) -> b.other_id::text, 'currency', b.currency,
+      'owes', b.from_id = recipient.user_id, 'who', app.name_parties(array[o.id]) -> o.id::text,
+      'currency', b.currency,
       'amount', case when not recipient.hide_amounts_in_email then app.format_amount(b.minor, b.currency) end
     ) order by b.place), '[]')
     from (
-      select l.place, l.currency, l.minor, l.from_id = recipient.user_id as owes,
-        case l.from_id when recipient.user_id then l.to_id else l.from_id end as other_id
-      from app.list_balances() with ordinality as l (from_id, to_id, currency, minor, place)
-      where recipient.user_id in (l.from_id, l.to_id)
-      order by l.place
-      limit max_listed
+      select * from app.list_balances() with ordinality as l (from_id, to_id, currency, minor, place)
+      where recipient.user_id in (l.from_id, l.to_id) order by l.place limit max_listed
     ) as b
+    cross join lateral (select case b.from_id when recipient.user_id then b.to_id else b.from_id end as id) as o
   );
 end
 $$;
