@@ -23,6 +23,19 @@ export const Buttons = ({ even, children }: { even?: boolean; children: Child })
   <div class={even ? "buttons even" : "buttons"}>{children}</div>
 );
 
+/** The button that submits a form, and a link that leaves it. */
+export const Submit = ({ kind = "primary", even, leave, children }: {
+  kind?: "primary" | "danger";
+  even?: boolean;
+  leave?: { href: string; words: Child };
+  children: Child;
+}) => (
+  <Buttons even={even}>
+    <button class={kind} type="submit">{children}</button>
+    {leave && <a class="button" href={leave.href}>{leave.words}</a>}
+  </Buttons>
+);
+
 /** The hidden field that forms without a session need (`readVisitorForm`). */
 export const BrowserToken = ({ token }: { token: string }) => (
   <input

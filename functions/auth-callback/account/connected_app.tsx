@@ -6,7 +6,7 @@ import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import { Access } from "../../../shared/oauth/access.ts";
-import { Buttons, Name, Notice, RadioList } from "../../../shared/pages/components.tsx";
+import { Name, Notice, RadioList, Submit } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
 import type { Words } from "../../../shared/words/words.ts";
@@ -64,12 +64,11 @@ function grantOf(c: AppContext): string {
 }
 
 export const showDisconnect = (deps: PageDeps): Handler =>
-  showForm(deps, "disconnect", (_, words) => (
-    <Buttons even>
-      <button class="danger" type="submit">{words.yes}</button>
-      <a class="button" href="/account">{words.no}</a>
-    </Buttons>
-  ));
+  showForm(
+    deps,
+    "disconnect",
+    (_, words) => <Submit kind="danger" even leave={{ href: "/account", words: words.no }}>{words.yes}</Submit>,
+  );
 
 export const postDisconnect = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user }) => {
@@ -88,10 +87,7 @@ export const showAccess = (deps: PageDeps): Handler =>
         choices={Access.options.toReversed().map((value) => ({ value, ...words.choices[value] }))}
         selected={app.access}
       />
-      <Buttons even>
-        <button class="primary" type="submit">{words.save}</button>
-        <a class="button" href="/account">{words.cancel}</a>
-      </Buttons>
+      <Submit even leave={{ href: "/account", words: words.cancel }}>{words.save}</Submit>
     </>
   ));
 

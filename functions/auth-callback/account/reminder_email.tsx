@@ -5,7 +5,7 @@
  */
 import { readForm } from "../../../shared/http/form_post.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
-import { Buttons, Name } from "../../../shared/pages/components.tsx";
+import { Name, Submit } from "../../../shared/pages/components.tsx";
 import { renderProblem } from "../../../shared/pages/error_page.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import type { Handler, PageDeps } from "../page_guards.ts";
@@ -25,9 +25,7 @@ export const showReminderEmail = (deps: PageDeps): Handler => async (c) => {
         <h1>{words.question}</h1>
         <p class="lead">{words.lead(<Name>{asked.address}</Name>)}</p>
         <form method="post" action={c.req.path + new URL(c.req.url).search}>
-          <Buttons>
-            <button class="primary" type="submit">{words.yes}</button>
-          </Buttons>
+          <Submit>{words.yes}</Submit>
         </form>
       </>
     ),

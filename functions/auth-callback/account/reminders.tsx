@@ -3,7 +3,7 @@
 import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
 import { timezones } from "../profile/timezone.ts";
-import { Buttons, Name, Notice, SelectField, TextField } from "../../../shared/pages/components.tsx";
+import { Name, Notice, SelectField, Submit, TextField } from "../../../shared/pages/components.tsx";
 import type { Words } from "../../../shared/words/words.ts";
 
 interface ReminderView {
@@ -68,9 +68,7 @@ export function ReminderForm(
         unchosen={unchosen}
         options={timezones(profile.timezone).map((zone) => ({ value: zone, label: zone.replaceAll("_", " ") }))}
       />
-      <Buttons>
-        <button class="primary" type="submit">{words.save}</button>
-      </Buttons>
+      <Submit>{words.save}</Submit>
     </form>
   );
 }

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** The form that adds a rule about what needs approval. */
 import type { Child } from "hono/jsx";
-import { Buttons, RadioList, SelectField, TextField } from "../../../shared/pages/components.tsx";
+import { RadioList, SelectField, Submit, TextField } from "../../../shared/pages/components.tsx";
 import type { Reader } from "../../../shared/words/reader.ts";
 import { ANY, APPROVERS, ROLES, type TypedRule } from "./policy_form.ts";
 
@@ -73,9 +73,7 @@ export function RuleForm({ typed, here, currency, token, reader }: RuleFormView)
         choices={APPROVERS.map((value) => ({ value, ...words.approvers[value] }))}
         selected={typed.approver}
       />
-      <Buttons>
-        <button class="primary" type="submit">{words.addRule}</button>
-      </Buttons>
+      <Submit>{words.addRule}</Submit>
     </form>
   );
 }

@@ -5,7 +5,7 @@ import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import { type SignedInUser, signOutEverywhere } from "../../../shared/http/session.ts";
-import { Buttons, DateText, Name, Notice, TextField } from "../../../shared/pages/components.tsx";
+import { Buttons, DateText, Name, Notice, Submit, TextField } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
@@ -58,9 +58,7 @@ async function render(
           )}
           <form method="post" action={c.req.path}>
             {form("keep")}
-            <Buttons>
-              <button class="primary" type="submit">{words.takeBack}</button>
-            </Buttons>
+            <Submit>{words.takeBack}</Submit>
           </form>
         </>
       );
@@ -119,10 +117,7 @@ async function render(
             autocomplete="off"
             inputmode="email"
           />
-          <Buttons even>
-            <button class="danger" type="submit">{words.yes}</button>
-            <a class="button" href="/account">{words.no}</a>
-          </Buttons>
+          <Submit kind="danger" even leave={{ href: "/account", words: words.no }}>{words.yes}</Submit>
         </form>
       </>
     );

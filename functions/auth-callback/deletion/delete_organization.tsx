@@ -5,7 +5,7 @@ import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import type { DeletableOrganization, Deletion } from "../../../shared/db/deletion_store.ts";
-import { Buttons, DateText, Name, Notice, TextField } from "../../../shared/pages/components.tsx";
+import { DateText, Name, Notice, Submit, TextField } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { pagesFor } from "../../../shared/pages/tabs.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
@@ -67,10 +67,7 @@ async function render(
               <form method="post" action={c.req.path}>
                 <input type="hidden" name="form_token" value={token} />
                 <input type="hidden" name="action" value="keep" />
-                <Buttons>
-                  <button class="primary" type="submit">{words.takeBack}</button>
-                  <a class="button" href="/account">{words.back}</a>
-                </Buttons>
+                <Submit leave={{ href: "/account", words: words.back }}>{words.takeBack}</Submit>
               </form>
             )
             : <p>{words.ownerTakesBack}</p>}
@@ -106,10 +103,7 @@ async function render(
               autocomplete="off"
               dir="auto"
             />
-            <Buttons even>
-              <button class="danger" type="submit">{words.yes}</button>
-              <a class="button" href="/account">{words.no}</a>
-            </Buttons>
+            <Submit kind="danger" even leave={{ href: "/account", words: words.no }}>{words.yes}</Submit>
           </form>
         </>
       ),

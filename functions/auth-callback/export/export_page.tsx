@@ -5,7 +5,7 @@ import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { type Period, PERIODS } from "../../../shared/export/period.ts";
-import { Buttons, DateText, Name, Notice, SelectField, TextField } from "../../../shared/pages/components.tsx";
+import { Buttons, DateText, Name, Notice, SelectField, Submit, TextField } from "../../../shared/pages/components.tsx";
 import { renderProblem } from "../../../shared/pages/error_page.tsx";
 import { StateNotice } from "../../../shared/pages/organization_state.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
@@ -121,9 +121,7 @@ export async function renderExport(
           <p>{words.everythingHow}</p>
           <form method="post" action={c.req.path}>
             <Hidden what="everything" />
-            <Buttons>
-              <button class="primary" type="submit">{words.downloadEverything}</button>
-            </Buttons>
+            <Submit>{words.downloadEverything}</Submit>
           </form>
         </section>
         <section class="small muted">

@@ -2,7 +2,7 @@
 /** The upload form. Browsers accept files dropped on its input, so only the progress needs a script. */
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
-import { Buttons, Name, Notice } from "../../../shared/pages/components.tsx";
+import { Name, Notice, Submit } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import type { RefusalFacts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
@@ -87,9 +87,7 @@ export async function renderUpload(
             <p id="sent" role="status"></p>
             <progress value="0" max="1" aria-labelledby="sent" hidden />
           </div>
-          <Buttons>
-            <button class="primary" type="submit">{words.submit}</button>
-          </Buttons>
+          <Submit>{words.submit}</Submit>
         </form>
         <section class="small muted">
           <ul id="file-takes">

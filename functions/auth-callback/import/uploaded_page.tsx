@@ -3,7 +3,7 @@
 import type { Child } from "hono/jsx";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
-import { Buttons, DateText, Facts, Name, Notice } from "../../../shared/pages/components.tsx";
+import { DateText, Facts, Name, Notice, Submit } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import type { Reader } from "../../../shared/words/reader.ts";
 import type { PageDeps } from "../page_guards.ts";
@@ -72,9 +72,7 @@ async function underWay(c: AppContext, { config, clock }: PageDeps, { user, open
       <form method="post" action={c.req.path} data-goes-on>
         <input type="hidden" name="form_token" value={formToken} />
         <p>{words.uploaded.orHere}</p>
-        <Buttons>
-          <button class="primary" type="submit">{words.uploaded.goOn}</button>
-        </Buttons>
+        <Submit>{words.uploaded.goOn}</Submit>
       </form>
     </>
   );

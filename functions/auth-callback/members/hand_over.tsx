@@ -3,7 +3,7 @@
 import { takesNoChanges } from "../../../shared/db/answer.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
-import { Buttons, Name, SelectField } from "../../../shared/pages/components.tsx";
+import { Name, SelectField, Submit } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { tabsOf } from "../../../shared/pages/tabs.tsx";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
@@ -42,10 +42,9 @@ export const showHandOver = (deps: PageDeps): Handler =>
                 unchosen={frame.choose}
                 options={others.map(({ user_id, email }) => ({ value: user_id, label: email }))}
               />
-              <Buttons even>
-                <button class="danger" type="submit">{words.ask}</button>
-                <a class="button" href={membersPath(organizationId)}>{words.cancel}</a>
-              </Buttons>
+              <Submit kind="danger" even leave={{ href: membersPath(organizationId), words: words.cancel }}>
+                {words.ask}
+              </Submit>
             </form>
           )}
           {others.length === 0 && (

@@ -20,7 +20,7 @@ import {
   suspended,
 } from "../../../shared/http/session.ts";
 import { withNext } from "../../../shared/next_path.ts";
-import { BrowserToken, Buttons, Name } from "../../../shared/pages/components.tsx";
+import { BrowserToken, Buttons, Name, Submit } from "../../../shared/pages/components.tsx";
 import { renderProblem } from "../../../shared/pages/error_page.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { booksPath } from "../../../shared/urls.ts";
@@ -215,10 +215,7 @@ async function renderForAnother(
         <form method="post" action="/logout">
           <BrowserToken token={await createBrowserToken(c, config)} />
           <input type="hidden" name="next" value={invitationPath(tokenOf(c))} />
-          <Buttons>
-            <button class="primary" type="submit">{words.signIn}</button>
-            <a class="button" href="/account">{words.stay}</a>
-          </Buttons>
+          <Submit leave={{ href: "/account", words: words.stay }}>{words.signIn}</Submit>
         </form>
       </>
     ),

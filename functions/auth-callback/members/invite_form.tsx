@@ -2,7 +2,7 @@
 /** The invitation form. Only the owner can invite managers. */
 import type { Child } from "hono/jsx";
 import type { Members } from "../../../shared/db/members_store.ts";
-import { Buttons, RadioList, TextField } from "../../../shared/pages/components.tsx";
+import { RadioList, Submit, TextField } from "../../../shared/pages/components.tsx";
 import type { Words } from "../../../shared/words/words.ts";
 import { membersPath } from "./addresses.ts";
 import { isGivenRole } from "./asked.ts";
@@ -46,9 +46,7 @@ export function InviteForm({ members, token, words, invited }: InviteFormView) {
         selected={isGivenRole(invited?.role) ? invited.role : "member"}
       />
       {invited?.problems.role && <p class="invalid">{invited.problems.role}</p>}
-      <Buttons>
-        <button class="primary" type="submit">{words.send}</button>
-      </Buttons>
+      <Submit>{words.send}</Submit>
     </form>
   );
 }

@@ -2,7 +2,7 @@
 /** Removes a member, or lets the reader leave, after a summary of the consequences. */
 import type { Removal } from "../../../shared/db/members_store.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
-import { Buttons, Name, TimeText } from "../../../shared/pages/components.tsx";
+import { Name, Submit, TimeText } from "../../../shared/pages/components.tsx";
 import { sendClaimedMails } from "../../../shared/mail/send_claimed_mails.ts";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { tabsOf } from "../../../shared/pages/tabs.tsx";
@@ -64,10 +64,9 @@ export const showRemoveMember = (deps: PageDeps): Handler =>
           </ul>
           <form method="post" action={removeMemberPath(organizationId, memberId)}>
             <input type="hidden" name="form_token" value={formToken} />
-            <Buttons even>
-              <button class="danger" type="submit">{words.yes(leaves)}</button>
-              <a class="button" href={membersPath(organizationId)}>{words.no(leaves)}</a>
-            </Buttons>
+            <Submit kind="danger" even leave={{ href: membersPath(organizationId), words: words.no(leaves) }}>
+              {words.yes(leaves)}
+            </Submit>
           </form>
         </>
       ),

@@ -7,7 +7,7 @@ import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { countriesByName, currencyOptions } from "../profile/country.ts";
 import { countryOfTimezone, RENAMED_TIMEZONES, timezones } from "../profile/timezone.ts";
-import { BrowserToken, Buttons, Name, Notice, SelectField, TextField } from "../../../shared/pages/components.tsx";
+import { BrowserToken, Name, Notice, SelectField, Submit, TextField } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import type { Reader } from "../../../shared/words/reader.ts";
 import type { PageDeps } from "../page_guards.ts";
@@ -89,9 +89,7 @@ export async function renderOnboarding(
             maxlength={254}
             autocomplete="email"
           />
-          <Buttons>
-            <button class="primary" type="submit">{words.start}</button>
-          </Buttons>
+          <Submit>{words.start}</Submit>
         </form>
         <section class="small muted">
           <form method="post" action="/logout">

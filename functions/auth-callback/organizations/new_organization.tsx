@@ -6,7 +6,7 @@ import { claimAttempt } from "../../../shared/http/attempts.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { safeNextPath } from "../../../shared/next_path.ts";
-import { Buttons, Notice, SelectField, TextField } from "../../../shared/pages/components.tsx";
+import { Notice, SelectField, Submit, TextField } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
 import { currencyOfCountry, currencyOptions } from "../profile/country.ts";
@@ -100,9 +100,7 @@ async function render(
             unchosen={frame.choose}
             options={currencyOptions(asked.currencies, reader)}
           />
-          <Buttons>
-            <button class="primary" type="submit">{words.create}</button>
-          </Buttons>
+          <Submit>{words.create}</Submit>
         </form>
       </>
     ),

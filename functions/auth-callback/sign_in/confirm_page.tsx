@@ -6,7 +6,7 @@
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createBrowserToken } from "../../../shared/http/browser_token.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
-import { BrowserToken, Buttons, Name, Notice, TextField } from "../../../shared/pages/components.tsx";
+import { BrowserToken, Name, Notice, Submit, TextField } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import type { OpenPageDeps } from "../page_guards.ts";
 
@@ -55,9 +55,7 @@ export async function renderConfirm(
               maxlength={254}
             />
           )}
-          <Buttons>
-            <button class="primary" type="submit">{words.signIn}</button>
-          </Buttons>
+          <Submit>{words.signIn}</Submit>
         </form>
       </>
     ),

@@ -4,7 +4,7 @@ import type { Unsubscribable } from "../../../shared/db/identity_store.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { withNext } from "../../../shared/next_path.ts";
-import { Buttons, Name } from "../../../shared/pages/components.tsx";
+import { Name, Submit } from "../../../shared/pages/components.tsx";
 import { renderProblem } from "../../../shared/pages/error_page.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import type { Scope } from "../../../shared/reminders/unsubscribe_token.ts";
@@ -45,9 +45,7 @@ export function renderQuestion(
         <form method="post" action={here(c)} class="stack">
           {formToken && <input type="hidden" name="form_token" value={formToken} />}
           <Choices organizations={organizations} words={words} />
-          <Buttons>
-            <button class="primary" type="submit">{words.unsubscribe}</button>
-          </Buttons>
+          <Submit>{words.unsubscribe}</Submit>
         </form>
         {!user && (
           <section class="small muted">

@@ -8,7 +8,7 @@ import type { AppContext } from "../../../../shared/http/app.ts";
 import { claimAttempt } from "../../../../shared/http/attempts.ts";
 import { createFormToken } from "../../../../shared/http/form_post.ts";
 import { askIdentityProvider, type SignedInUser } from "../../../../shared/http/session.ts";
-import { Buttons, Name, TextField } from "../../../../shared/pages/components.tsx";
+import { Name, Submit, TextField } from "../../../../shared/pages/components.tsx";
 import { renderPage } from "../../../../shared/pages/layout.tsx";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../../page_guards.ts";
 import { isEmail } from "../../profile/email.ts";
@@ -74,10 +74,7 @@ async function renderForm(
             maxlength={254}
             autocomplete="email"
           />
-          <Buttons>
-            <button class="primary" type="submit">{words.send}</button>
-            <a class="button" href="/account">{words.cancel}</a>
-          </Buttons>
+          <Submit leave={{ href: "/account", words: words.cancel }}>{words.send}</Submit>
         </form>
       </>
     ),

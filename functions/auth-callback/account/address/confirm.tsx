@@ -9,7 +9,7 @@ import type { AppContext } from "../../../../shared/http/app.ts";
 import { createBrowserToken } from "../../../../shared/http/browser_token.ts";
 import { readVisitorForm } from "../../../../shared/http/form_post.ts";
 import { askIdentityProvider, isSuspension, suspended } from "../../../../shared/http/session.ts";
-import { BrowserToken, Buttons, Name } from "../../../../shared/pages/components.tsx";
+import { BrowserToken, Name, Submit } from "../../../../shared/pages/components.tsx";
 import { renderProblem } from "../../../../shared/pages/error_page.tsx";
 import { renderPage } from "../../../../shared/pages/layout.tsx";
 import type { Handler, PageDeps } from "../../page_guards.ts";
@@ -35,9 +35,7 @@ export const showConfirmation = (deps: PageDeps): Handler => async (c) => {
         <p class="muted">{words.notYours}</p>
         <form method="post" action={c.req.path + new URL(c.req.url).search}>
           <BrowserToken token={await createBrowserToken(c, deps.config)} />
-          <Buttons>
-            <button class="primary" type="submit">{words.yes}</button>
-          </Buttons>
+          <Submit>{words.yes}</Submit>
         </form>
       </>
     ),

@@ -7,7 +7,7 @@ import type { OpenConnection } from "../../../../shared/db/provider_link_store.t
 import type { AppContext } from "../../../../shared/http/app.ts";
 import { createFormToken } from "../../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../../shared/http/session.ts";
-import { Buttons, Name, Notice, TextField } from "../../../../shared/pages/components.tsx";
+import { Name, Notice, Submit, TextField } from "../../../../shared/pages/components.tsx";
 import { renderPage } from "../../../../shared/pages/layout.tsx";
 import { tabsOf } from "../../../../shared/pages/tabs.tsx";
 import type { Credential, Provider } from "../../../../shared/providers/provider.ts";
@@ -97,10 +97,7 @@ export async function renderConnect(
               dir="ltr"
             />
           ))}
-          <Buttons>
-            <button class="primary" type="submit">{words.submit}</button>
-            <a class="button" href="/account">{words.cancel}</a>
-          </Buttons>
+          <Submit leave={{ href: "/account", words: words.cancel }}>{words.submit}</Submit>
         </form>
         {!provider.base && (
           <section>

@@ -2,7 +2,7 @@
 /** Removes a bill's provider connection, including the credential, after a confirmation. */
 import { AppError } from "../../../../shared/errors.ts";
 import { createFormToken } from "../../../../shared/http/form_post.ts";
-import { Buttons, Name } from "../../../../shared/pages/components.tsx";
+import { Name, Submit } from "../../../../shared/pages/components.tsx";
 import { renderPage } from "../../../../shared/pages/layout.tsx";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../../page_guards.ts";
 import { tabsIn } from "../tabs_in.ts";
@@ -30,10 +30,7 @@ export const showRemove = (deps: PageDeps): Handler =>
           <p class="lead">{words.lead(<Name>{link.account_label}</Name>)}</p>
           <form method="post" action={removePath(link.id)}>
             <input type="hidden" name="form_token" value={formToken} />
-            <Buttons even>
-              <button class="danger" type="submit">{words.yes}</button>
-              <a class="button" href="/account">{words.no}</a>
-            </Buttons>
+            <Submit kind="danger" even leave={{ href: "/account", words: words.no }}>{words.yes}</Submit>
           </form>
         </>
       ),
