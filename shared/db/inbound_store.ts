@@ -41,8 +41,6 @@ export interface MailSettlement {
   at: Date;
 }
 
-export type InboundStore = ReturnType<typeof createInboundStore>;
-
 const described = (mail: DescribedMail | undefined) =>
   mail && { sender: mail.sender, subject: mail.subject, verdicts: mail.verdicts, is_proven: mail.isProven };
 

@@ -23,7 +23,6 @@ export const PageToolRun = either(
   outcome(["ok"], { result: FactEnvelope, state: z.optional(OrganizationState) }),
   outcome(["refused"]),
 );
-export type PageToolRun = z.infer<typeof PageToolRun>;
 
 export const ANSWERS = { run_page_tool: PageToolRun };
 
