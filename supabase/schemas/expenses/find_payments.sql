@@ -38,21 +38,14 @@ create or replace function app.find_payments(filter app.expense_filter)
 returns table (
   payment_id text, recorded_seq bigint, paid_on date, currency text, direction text, amount_minor bigint,
   base_minor bigint, fx_rate_on date, fx_source text, is_final boolean, charged_minor bigint, charged_currency text,
-  sort_minor bigint, paid_by uuid, recorded_by uuid, tax_minor bigint, tax_percent numeric, reimbursement text,
-  reimbursed_by text,
-  reimbursed_on date, split_id text,
-  expense_id text, name text, payee text, category_id text, tags text[], note text, url text, version int
+  sort_minor bigint, paid_by uuid, recorded_by uuid, tax_minor bigint, expense_id text, name text, payee text,
+  category_id text, tags text[]
 )
 language sql stable
 begin atomic
-  select p.id, p.recorded_seq, p.paid_on, p.currency, p.direction, p.amount_minor, p.base_minor,
-    p.fx_rate_on, p.fx_source, p.is_final, p.charged_minor, p.charged_currency, p.sort_minor, p.paid_by, p.recorded_by,
-    p.tax_minor,
-    p.tax_percent, p.reimbursement, p.reimbursed_by, p.reimbursed_on, p.split_id,
-    p.expense_id, e.name, e.payee, p.category_id, e.tags,
-    case when starts_with(p.expense_id, 'bill_') then p.note else e.note end, e.url,
-    -- An expense and its payment appear as one row, so their changes count together.
-    case when starts_with(p.expense_id, 'bill_') then p.version else e.version + p.version - 1 end
+  select p.id, p.recorded_seq, p.paid_on, p.currency, p.direction, p.amount_minor, p.base_minor, p.fx_rate_on,
+    p.fx_source, p.is_final, p.charged_minor, p.charged_currency, p.sort_minor, p.paid_by, p.recorded_by, p.tax_minor,
+    p.expense_id, e.name, e.payee, p.category_id, e.tags
   from app.payments as p
   left join app.expenses as e on e.id = p.expense_id
   where p.deleted_at is null
