@@ -1,7 +1,8 @@
-/** Familiar names of the fields that a change names. */
-import type { Field } from "../fields.ts";
-
-const NAMES: Readonly<Record<Field, string>> = {
+/**
+ * Familiar names of the fields that a change names: columns of captured tables and of the settings, and the fields that
+ * a summary of `update_expenses` or `update_bill` has in their place. A test compares them with the database.
+ */
+export const fields = {
   account_id: "account",
   added_by: "who added it",
   amount: "amount",
@@ -100,7 +101,8 @@ const NAMES: Readonly<Record<Field, string>> = {
 };
 
 /** A field that only a newer database knows keeps its own name. */
-export const fieldName = (field: string): string => NAMES[field as Field] ?? field.replaceAll("_", " ");
+export const fieldName = (field: string): string =>
+  (fields as Record<string, string>)[field] ?? field.replaceAll("_", " ");
 
 /** "amount, your share": each name once. */
-export const fieldNames = (fields: readonly string[]): string => [...new Set(fields.map(fieldName))].join(", ");
+export const fieldNames = (changed: readonly string[]): string => [...new Set(changed.map(fieldName))].join(", ");

@@ -14,7 +14,7 @@ import * as draftCancellation from "./draft_cancellation.ts";
 import { effects } from "./effects.ts";
 import { asking } from "./asking.ts";
 import { eventMethods, events } from "./events.ts";
-import { fieldName } from "./fields.ts";
+import { fieldName, fields } from "./fields.ts";
 import * as forecasting from "./forecast.ts";
 import * as getContext from "./get_context.ts";
 import * as importExpenses from "./import_expenses.ts";
@@ -166,6 +166,8 @@ export const en = {
   kept: undoChange.kept,
   /** The effects of a change on records, before and after. */
   effects,
+  /** Names of changed fields. */
+  fields,
   fieldName,
   /** Approval rules and waiting proposals. */
   approvals: approvals.approvals,
