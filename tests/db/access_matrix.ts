@@ -13,8 +13,10 @@ export interface Matrix {
   views: Map<string, Record<string, string>>;
   /** Columns that `authenticated` may update, by table, if not all of them. */
   columns: Map<string, string[]>;
-  /** Functions that `authenticated` may execute, as `schema.name`. */
+  /** Functions that `authenticated` may execute, as `schema.name`, besides those of `app` that run as their caller. */
   functions: string[];
+  /** Functions of `app` that run as their caller and that `authenticated` may not execute, likewise. */
+  serviceFunctions: string[];
 }
 
 const ORGANIZATION = "org_00000000000a";
@@ -44,13 +46,17 @@ export function parseMatrix(markdown: string): Matrix {
   const of = (heading: string) => new Map(tables.get(heading)!.map(({ [heading]: key, ...cells }) => [key!, cells]));
   const listed = (cells: Record<string, string>) =>
     Object.values(cells).join(",").split(",").map((name) => name.trim());
+  const [functions = [], serviceFunctions = []] = [...markdown.matchAll(/```\n([^`]*)```/g)].map(([, text]) =>
+    parseFunctions(text!)
+  );
   return {
     tables: of("Table"),
     private: of("Private rows of"),
     ownOnly: of("Rows of others in"),
     views: of("View"),
     columns: new Map([...of("Columns of")].map(([table, cells]) => [table, listed(cells).toSorted()])),
-    functions: parseFunctions(/```\n([\s\S]*)```/.exec(markdown)?.[1] ?? ""),
+    functions,
+    serviceFunctions,
   };
 }
 
@@ -95,6 +101,9 @@ export function completenessTests(matrix: Matrix): string {
   const relations = (kinds: string) =>
     `select c.oid::regclass::text from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
      where n.nspname in ${OURS} and c.relkind in (${kinds})`;
+  const functions = (which: string, not: string) =>
+    `select distinct n.nspname || '.' || p.proname from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
+     where n.nspname in ${OURS} and ${which} ${not} has_function_privilege('authenticated', p.oid, 'execute')`;
   const views = [...matrix.views].flatMap(([view, cells]) =>
     Object.entries(cells).map(([role, cell]) =>
       `select is(has_table_privilege(${quote(role === "service" ? "service_role" : role)}, ${quote(view)}, 'select'), ${
@@ -115,10 +124,12 @@ export function completenessTests(matrix: Matrix): string {
     select set_eq($$ ${relations("'v', 'm'")} $$, ${list([...matrix.views.keys()])}, 'the matrix lists every view');
     select is_empty($$ select relation from subject_rows where places is null $$, 'every table has a row to reach');
     ${views.join("\n")}
-    select set_eq($$
-      select distinct n.nspname || '.' || p.proname from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
-      where n.nspname in ${OURS} and has_function_privilege('authenticated', p.oid, 'execute') $$,
-      ${list(matrix.functions)}, 'the matrix lists every function that signed-in people may execute');
+    select set_eq($$ ${functions("(n.nspname <> 'app' or p.prosecdef) and", "")} $$, ${list(matrix.functions)},
+      'the matrix lists every function that signed-in people may execute, besides those of app that run as their caller');
+    select set_eq($$ ${functions("n.nspname = 'app' and not p.prosecdef and", "not")} $$, ${
+    list(matrix.serviceFunctions)
+  },
+      'the matrix lists every function of app that runs as its caller and is only for the service');
     select set_eq($$
       select a.attrelid::regclass || '.' || a.attname from pg_attribute as a join pg_class as c on c.oid = a.attrelid
       join pg_namespace as n on n.oid = c.relnamespace

@@ -84,11 +84,23 @@ for (const { what, sql, fails } of planted) {
       assert(assertions.some(({ ok, description }) => !ok && description === fails), JSON.stringify(assertions));
     }));
 }
-Deno.test("access matrix: fails with an unlisted table", () =>
-  withRows(database, async (session) => {
-    await session.exec("create table app.planted (id int)");
-    const assertions = await runTap(session, completenessTests(matrix));
-    assertEquals(assertions.filter(({ ok }) => !ok).map(({ description }) => description), [
-      "the matrix lists every table",
-    ]);
-  }));
+const UNLISTED = {
+  "an unlisted table": { sql: "create table app.planted (id int)", fails: "the matrix lists every table" },
+  "an unlisted function that runs as its owner": {
+    sql: "create function app.planted() returns int language sql security definer as 'select 1'",
+    fails:
+      "the matrix lists every function that signed-in people may execute, besides those of app that run as their caller",
+  },
+  "an unlisted function that only the service may execute": {
+    sql: "revoke all on function app.list_payees from authenticated",
+    fails: "the matrix lists every function of app that runs as its caller and is only for the service",
+  },
+};
+for (const [what, { sql, fails }] of Object.entries(UNLISTED)) {
+  Deno.test(`access matrix: fails with ${what}`, () =>
+    withRows(database, async (session) => {
+      await session.exec(sql);
+      const assertions = await runTap(session, completenessTests(matrix));
+      assertEquals(assertions.filter(({ ok }) => !ok).map(({ description }) => description), [fails]);
+    }));
+}
