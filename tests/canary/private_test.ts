@@ -84,7 +84,11 @@ const CALLS: Record<string, (books: PrivateBooks) => Args[]> = {
 const READS = TOOLS.filter(({ listed }) => listed.annotations.readOnlyHint).map(({ listed }) => listed.name);
 
 Deno.test("the calls cover every tool", () => {
-  assertEquals(Object.keys(CALLS).toSorted(), TOOLS.map(({ listed }) => listed.name as string).toSorted());
+  assertEquals(
+    Object.keys(CALLS).toSorted(),
+    TOOLS.map(({ listed }) => listed.name as string).toSorted(),
+    "Add calls of the tool to CALLS; those of a reading tool must find the private records.",
+  );
 });
 
 for (const who of ["member", "viewer"] as const) {

@@ -87,7 +87,11 @@ Deno.test("the page lists everything that the connector's tools can do", async (
   await decides(true);
   const { page } = await start();
   await decides(false);
-  assertEquals(Object.keys(TOOL_TEXTS).toSorted(), TOOLS.map(({ listed }) => listed.name).toSorted());
+  assertEquals(
+    Object.keys(TOOL_TEXTS).toSorted(),
+    TOOLS.map(({ listed }) => listed.name).toSorted(),
+    "Add the page's words for the tool to TOOL_TEXTS, and to shared/words/en/pages/consent.tsx if they are new.",
+  );
   const said = textOf(page).toLowerCase();
   for (const words of Object.values(TOOL_TEXTS).flat()) assertStringIncludes(said, words.toLowerCase());
 });
