@@ -2,6 +2,7 @@
 import { Buffer } from "node:buffer";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { newestLink } from "../../local/sign_in.ts";
+import { en } from "../../shared/words/en/mod.ts";
 import { connectFor, personOf } from "../e2e/person.ts";
 import { heading, journey, newestMail, press, scripted, signIn, signInAsDemo, stack } from "./walking.ts";
 
@@ -14,7 +15,7 @@ journey("a new person signs in by mail, is asked five things, connects an app an
   await page.goto(await newestLink(stack, "camille@example.com"));
   await press(page, "Sign in");
 
-  assertEquals(await heading(page), "A few things before we start");
+  assertEquals(await heading(page), en.pages.onboarding.title);
   assertEquals(await page.getByLabel("Country").inputValue(), "FR");
   assertEquals(await page.getByLabel("Time zone").inputValue(), "Europe/Paris");
   assertEquals(await page.getByLabel("Main currency").inputValue(), "EUR");
@@ -72,7 +73,7 @@ journey("the code of the mail signs in where the link cannot", async (page) => {
   const code = /(?<!\S)\d{6}(?!\S)/.exec((await newestMail("lena@example.com")).replace(/<[^>]+>/g, " "))![0];
   await page.getByLabel("Or enter the six-digit code").fill(code);
   await press(page, "Sign in");
-  assertEquals(await heading(page), "A few things before we start");
+  assertEquals(await heading(page), en.pages.onboarding.title);
 });
 
 journey("a link that was used says so and offers a new one", async (page, context) => {
@@ -91,7 +92,7 @@ journey("a link that was used says so and offers a new one", async (page, contex
   await press(page, "Sign in");
   assertStringIncludes(await page.locator("main").innerText(), "If you’re already signed in here, you still are.");
   await page.getByRole("link", { name: "Sign in again" }).click();
-  assertEquals(await heading(page), "A few things before we start");
+  assertEquals(await heading(page), en.pages.onboarding.title);
 });
 
 journey("a mistyped address is a page with a way home, and no second complaint", async (page) => {

@@ -36,7 +36,12 @@ const byName = <Row extends { name: string }>(rows: readonly Row[]) =>
   rows.toSorted((a, b) => a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 
 async function judge(session: Session) {
-  assertEquals(byName(await knownTools(session)), byName(CONTRACTS));
+  assertEquals(
+    byName(await knownTools(session)),
+    byName(CONTRACTS),
+    "A tool needs a contract in functions/mcp/tools/mod.ts and app.<tool>(context, arguments), stable if it only reads; " +
+      "no helper may have both parameters or a tool's name.",
+  );
 }
 
 const PLANTED: Record<string, string> = {
