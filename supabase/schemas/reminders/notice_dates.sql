@@ -5,18 +5,18 @@ create or replace function app.notice_dates(bill app.expenses, today date, lead_
 returns table (kind text, about_on date, tell_on date)
 language sql stable rows 1
 begin atomic
-  select 'trial', (bill).trial_ends_on,
+  select 'trial' as kind, (bill).trial_ends_on,
     (bill).trial_ends_on - case when (bill).trial_ends_on - today <= 1 then 1 else 7 end
   where (bill).trial_ends_on between today and today + 7
   union all
-  select 'trial_charged', (bill).trial_ends_on, (bill).trial_ends_on
+  select 'trial_charged' as kind, (bill).trial_ends_on, (bill).trial_ends_on
   from (
     select case when (bill).trial_ends_on between today - 45 and today
       then (app.first_charge(bill, (bill).trial_ends_on)).paid_on end as paid_on
   ) as p
   where p.paid_on between today - 14 and today
   union all
-  select 'cancel_by', (c.exit).cancel_by,
+  select 'cancel_by' as kind, (c.exit).cancel_by,
     (c.exit).cancel_by - case when (c.exit).cancel_by - today <= 3 then 3 else 14 end
   from (
     select case when (bill).notice_days is not null or (bill).contract is not null
@@ -25,7 +25,7 @@ begin atomic
   where (c.exit).cancel_by <= today + 14 and (c.exit).ends_term
   union all
   -- While the contract can still be cancelled, the last day to cancel replaces the renewal.
-  select 'renewal', r.renews_on, r.renews_on - 14
+  select 'renewal' as kind, r.renews_on, r.renews_on - 14
   from (
     select case when (bill).renews_on is not null or (bill).contract is not null
       then app.next_renewal(bill, today) end as renews_on
@@ -34,13 +34,13 @@ begin atomic
     and app.term_months(bill) > 2
   union all
   -- A yearly bill's renewals get notices. Its first date gets none, and due dates have reminders.
-  select 'renewal', (bill).next_due, (bill).next_due - 14
+  select 'renewal' as kind, (bill).next_due, (bill).next_due - 14
   where (bill).frequency = 'yearly' and app.first_renewal(bill) is null
     and (bill).next_due > app.due_on((bill).anchor_on, (bill).weekend_rule)
     and (bill).next_due between today + lead_days + 1 and today + 14
   union all
   -- Providers are asked until the 10th; daily charges get no notice.
-  select 'awaited', a.due_on, a.due_on + 1
+  select 'awaited' as kind, a.due_on, a.due_on + 1
   from app.usual_amount((bill).id, (bill).amount_minor, (bill).currency) as usual
   cross join lateral app.awaited_dates((bill).id, (bill).autopay, (bill).next_due, usual.minor, today) as awaited
   cross join lateral unnest(awaited.dates) as a (due_on)
@@ -51,7 +51,7 @@ begin atomic
       or not exists (select from app.provider_links as l where l.expense_id = (bill).id and l.status = 'active')
     )
   union all
-  select 'price_rise', (bill).next_due, (bill).next_due - 7
+  select 'price_rise' as kind, (bill).next_due, (bill).next_due - 7
   from app.expense_occurrences as c
   cross join lateral (
     select o.expected_minor, o.currency
