@@ -59,13 +59,17 @@ export function readImport(
   });
   const { brokenLinks, ...written } = writeRows(settled);
   if (written.rows.length === 0 && written.rows_bad.length === 0) {
-    const { left_out } = written;
+    const { left_out, leftOutRows } = written;
     const { questions } = settled;
     // With the opposite sign, the lines may be spending.
-    const asks = { header: headerOf(statement), ...statement.account && { account: statement.account } };
-    return questions.some(({ id }) => id === "negative_is_expense")
-      ? { code: "needs_answer.import", params: { details: { questions, left_out } }, field: "mapping", asks }
-      : { code: "invalid_argument.nothing_to_import", params: { details: { left_out } }, field: "csv" };
+    if (questions.some(({ id }) => id === "negative_is_expense")) {
+      const asks = { header: headerOf(statement), ...statement.account && { account: statement.account } };
+      return { code: "needs_answer.import", params: { details: { questions, left_out } }, field: "mapping", asks };
+    }
+    // Income, transfers and their balance are kept, also without spending.
+    if (leftOutRows.length === 0) {
+      return { code: "invalid_argument.nothing_to_import", params: { details: { left_out } }, field: "csv" };
+    }
   }
   const proven = proveBalances(statement, settled);
   const account = accountOf(statement, settled);

@@ -44,3 +44,5 @@ update app.proposals set expires_at = '2027-01-01', created_at = '2026-11-20',
 update app.approval_rules set over_minor = 100000000, currency = 'EUR' where id = 'rule_00000000000a';
 update app.change_sets set facts = '{"count": 1, "written": [{"name": "Bread", "is_refund": false}], "totals_by_currency": {"EUR": "3.50"}}'
   where id = 'chg_00000000000a';
+-- A forecast starts from a recent balance.
+update app.balances set true_on = '2026-11-19' where organization_id = 'org_00000000000a';

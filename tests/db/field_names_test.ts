@@ -16,7 +16,7 @@ const SUMMED_UP = [
 const FIXED = [
   ...["id", "organization_id", "created_at", "recorded_seq"],
   // Columns of a document.
-  ...["facts", "hash", "payee_key", "size", "type"],
+  ...["facts", "hash", "layout", "payee_key", "size", "type"],
 ];
 
 Deno.test("each column that an undo can name has a label, and each label a column", async () => {

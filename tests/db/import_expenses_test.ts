@@ -136,8 +136,22 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
       totals: { EUR: "2000.50", USD: "7.00" },
       lines: [3, 4, 5],
     }]);
-    const none = await send(books, { csv: "Date,Description,Paid out,Paid in\n2026-10-02,Salary,,2000.00\n" });
-    assertEquals([none.error.code, none.error.message], ["invalid_argument", "This file contains no spending."]);
+  },
+
+  "keeps the income and the balance of a statement without spending": async (books) => {
+    const csv = "Date,Description,Paid out,Paid in,Balance\n2026-10-01,Salary,,2000.00,2500.00\n" +
+      "2026-10-28,Salary,,2100.00,4600.00\n";
+    const shown = await preview(books, csv, { mapping: {}, account: "Giro" });
+    assertEquals([shown.rows_ok, shown.left_out[0].count], [0, 2]);
+    const committed = await commit(books, shown);
+    assertEquals(committed.data.created, 0, JSON.stringify(committed));
+    const { rows } = await books.ok("list_expenses", { kind: "income" });
+    assertEquals(rows.map(({ amount }: Json) => amount), ["2100.00", "2000.00"]);
+    const { accounts } = await books.ok("get_context", { include: ["balances"] });
+    assertEquals(accounts.map(({ amount, on }: Json) => [amount, on]), [["4600.00", "2026-10-28"]]);
+    const again = await preview(books, csv, { mapping: {}, account: "Giro" });
+    assertEquals((await commit(books, again)).ok, true);
+    assertEquals((await books.ok("list_expenses", { kind: "income" })).rows.length, 2);
   },
 
   "previews every write and writes nothing": async (books, database) => {

@@ -1,9 +1,9 @@
 -- Income in update_expenses and delete_records.
 
-create or replace function app.is_about_income(arguments jsonb) returns boolean
+create or replace function app.is_about_income(request jsonb) returns boolean
 language plpgsql stable set search_path = '' as $$
 declare
-  ids constant text[] := array(select jsonb_array_elements_text(arguments -> 'ids'));
+  ids constant text[] := array(select jsonb_array_elements_text(request -> 'ids'));
 begin
   if not exists (select from unnest(ids) as id where starts_with(id, 'inc_')) then
     return false;
@@ -39,24 +39,24 @@ end
 $$;
 comment on function app.require_incomes is 'Locks income by id. Ends the tool with not_found when one is missing.';
 
-create or replace function app.update_incomes(context app.context, arguments jsonb) returns jsonb
+create or replace function app.update_incomes(context app.context, request jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  ids constant text[] := array(select jsonb_array_elements_text(arguments -> 'ids'));
-  changes constant jsonb := coalesce(arguments -> 'set', '{}');
+  ids constant text[] := array(select jsonb_array_elements_text(request -> 'ids'));
+  changes constant jsonb := coalesce(request -> 'set', '{}');
   income app.incomes;
   day date;
   changed jsonb;
   updated jsonb := '[]';
   new_category_id text;
 begin
-  perform app.refuse_income_fields(arguments, array['ids', 'set', 'expected_version', 'dry_run'], null);
-  perform app.check_update(arguments, ids);
+  perform app.refuse_income_fields(request, array['ids', 'set', 'expected_version', 'dry_run'], null);
+  perform app.check_update(request, ids);
   perform app.refuse_income_fields(changes, array['name', 'amount', 'currency', 'date', 'category', 'note'], 'set');
   perform app.require_incomes(context, ids);
   new_category_id := app.find_category(context, changes ->> 'category', 'set.category');
   for income in select i.* from app.incomes as i where i.id = any (ids) order by array_position(ids, i.id) loop
-    if income.version <> (arguments ->> 'expected_version')::numeric then
+    if income.version <> (request ->> 'expected_version')::numeric then
       perform app.fail('stale_version', jsonb_build_object(
         'name', income.name, 'version', income.version, 'details', jsonb_build_object(
           'id', income.id, 'version', income.version, 'current', app.describe_income(context, income)
@@ -114,10 +114,10 @@ $$;
 comment on function app.update_incomes is
   'Changes income by the arguments of update_expenses. A date moves the first date of a rule.';
 
-create or replace function app.delete_incomes(context app.context, arguments jsonb) returns jsonb
+create or replace function app.delete_incomes(context app.context, request jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  ids constant text[] := array(select jsonb_array_elements_text(arguments -> 'ids'));
+  ids constant text[] := array(select jsonb_array_elements_text(request -> 'ids'));
   deleted jsonb;
   kept jsonb;
   differing jsonb;
@@ -127,7 +127,7 @@ begin
   from app.incomes as i
   where i.id = any (ids);
   select jsonb_build_object('name', d -> 'name', 'current', d - 'id' - 'version') into differing
-  from jsonb_array_elements(arguments -> 'expected') as x
+  from jsonb_array_elements(request -> 'expected') as x
   join jsonb_array_elements(deleted) as d on d ->> 'id' = x ->> 'id'
   where x ? 'amount' and (x ->> 'amount')::numeric <> (d ->> 'amount')::numeric
     or x ? 'date' and app.parse_date(context, x ->> 'date', 'expected')::text <> coalesce(d ->> 'date', d ->> 'next_on')
@@ -151,7 +151,7 @@ begin
       else jsonb_build_array(app.warning('income_still_expected', jsonb_build_object('rules', kept))) end,
     'facts', jsonb_strip_nulls(jsonb_build_object(
       'count', cardinality(ids), 'names', jsonb_path_query_array(deleted, '$[0 to 3].name'),
-      'reason', app.clean_text(arguments ->> 'reason')
+      'reason', app.clean_text(request ->> 'reason')
     ))
   );
 end

@@ -18,13 +18,13 @@ end
 $$;
 comment on function app.find_incomes is 'Returns the received income that matches a filter.';
 
-create or replace function app.list_incomes(context app.context, arguments jsonb) returns jsonb
+create or replace function app.list_incomes(context app.context, request jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   filter app.expense_filter;
-  page_size constant int := coalesce((arguments ->> 'limit')::int, 25);
-  scope constant jsonb := jsonb_build_array(context.organization_id, 'list_expenses', arguments - 'cursor' - 'limit');
-  key constant jsonb := app.read_cursor(scope, arguments ->> 'cursor');
+  page_size constant int := coalesce((request ->> 'limit')::int, 25);
+  scope constant jsonb := jsonb_build_array(context.organization_id, 'list_expenses', request - 'cursor' - 'limit');
+  key constant jsonb := app.read_cursor(scope, request ->> 'cursor');
   rows app.incomes[];
   cursors text[];
   total_count bigint;
@@ -33,14 +33,14 @@ declare
 begin
   perform app.refuse_income_fields(
     -- Only the defaults of these apply.
-    arguments - array(
-      select a.key from jsonb_each_text(arguments) as a
+    request - array(
+      select a.key from jsonb_each_text(request) as a
       where (a.key, a.value) in (('sort', 'date'), ('order', 'desc'), ('format', 'json'))
     ),
     array['kind', 'from', 'to', 'query', 'categories', 'not_categories', 'payee', 'recorded_by', 'currency', 'limit',
       'cursor'], null
   );
-  filter := app.parse_expense_filter(context, arguments);
+  filter := app.parse_expense_filter(context, request);
   select coalesce(sum(s.count), 0), coalesce(jsonb_object_agg(s.currency, app.format_amount(s.minor, s.currency)), '{}')
   into total_count, totals
   from (

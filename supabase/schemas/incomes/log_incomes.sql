@@ -143,7 +143,7 @@ comment on function app.add_income_rule is
   'Stores a rule for income that returns, unless the same exists: {rule, is_new, others: rules of the same name}.';
 
 create or replace function app.log_income(context app.context, item jsonb, field text, before_seq bigint,
-  arguments jsonb) returns jsonb
+  request jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   rhythm constant text := item ->> 'repeats';
@@ -169,12 +169,12 @@ begin
   income.amount_minor := app.parse_amount(item ->> 'amount', income.currency, field || '.amount');
   income.sort := app.income_sort(concat_ws(' ', income.name, item ->> 'category'));
   income.category_id := app.find_category(
-    context, item ->> 'category', field || '.category', (arguments ->> 'create_missing_categories')::boolean
+    context, item ->> 'category', field || '.category', (request ->> 'create_missing_categories')::boolean
   );
   income.note := nullif(btrim(item ->> 'note'), '');
   income.received_on := day;
   if rhythm is null or day <= context.today then
-    if arguments ->> 'on_duplicate' is distinct from 'allow' then
+    if request ->> 'on_duplicate' is distinct from 'allow' then
       same_id := app.find_same_income(context, income, before_seq);
     end if;
     if same_id is null then
@@ -207,10 +207,10 @@ comment on function app.log_income is
   'Stores an income, and with repeats a rule for the next ones: {result, others: rules of the same name}. A rule that '
   'begins later is stored alone.';
 
-create or replace function app.log_incomes(context app.context, arguments jsonb) returns jsonb
+create or replace function app.log_incomes(context app.context, request jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  is_preview constant boolean := coalesce((arguments ->> 'dry_run')::boolean, false);
+  is_preview constant boolean := coalesce((request ->> 'dry_run')::boolean, false);
   before_seq constant bigint := (
     select coalesce(max(i.recorded_seq), 0) from app.incomes as i
     where i.organization_id = context.organization_id
@@ -222,10 +222,10 @@ declare
   index int;
 begin
   for item, index in
-    select i.value, i.ordinality - 1 from jsonb_array_elements(arguments -> 'items') with ordinality as i
+    select i.value, i.ordinality - 1 from jsonb_array_elements(request -> 'items') with ordinality as i
     where i.value ->> 'kind' = 'income'
   loop
-    logged := app.log_income(context, item, format('items[%s]', index), before_seq, arguments);
+    logged := app.log_income(context, item, format('items[%s]', index), before_seq, request);
     results := results || ((logged -> 'result') || jsonb_build_object('index', index) || case
       when is_preview and logged #>> '{result,status}' = 'created'
         then '{"status":"would_create","id":null}' else '{}' end::jsonb);

@@ -36,15 +36,15 @@ end
 $$;
 comment on function app.label_income is 'The label of a group of income; {none: sort} without a category.';
 
-create or replace function app.check_income_question(arguments jsonb, dimensions text[]) returns void
+create or replace function app.check_income_question(request jsonb, dimensions text[]) returns void
 language plpgsql stable set search_path = '' as $$
 declare
-  is_net constant boolean := arguments ->> 'kind' = 'net';
+  is_net constant boolean := request ->> 'kind' = 'net';
   other text;
 begin
   perform app.refuse_income_fields(
-    arguments - array(
-      select a.key from jsonb_each_text(arguments) as a where (a.key, a.value) in (('compare', 'none'))
+    request - array(
+      select a.key from jsonb_each_text(request) as a where (a.key, a.value) in (('compare', 'none'))
     ),
     array['kind', 'from', 'to', 'period', 'currency', 'group_by', 'in_currency', 'top'] || case when is_net then '{}'
       else array['query', 'categories', 'not_categories', 'payee', 'recorded_by'] end, null
@@ -92,29 +92,29 @@ $$;
 comment on function app.warn_of_income is
   'Warnings about income that is unknown: hidden, before the first record, or still expected in a running period.';
 
-create or replace function app.summarize_income(context app.context, arguments jsonb) returns jsonb
+create or replace function app.summarize_income(context app.context, request jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  is_net constant boolean := arguments ->> 'kind' = 'net';
+  is_net constant boolean := request ->> 'kind' = 'net';
   asked constant text[] := array(
     select d.value
-    from jsonb_array_elements_text(coalesce(arguments -> 'group_by', '["category"]')) with ordinality as d
+    from jsonb_array_elements_text(coalesce(request -> 'group_by', '["category"]')) with ordinality as d
     group by d.value order by min(d.ordinality)
   );
   -- What is left has no category.
   dimensions constant text[] := case when is_net and asked = array['category'] then array['month'] else asked end;
-  target constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
+  target constant text := coalesce(request ->> 'in_currency', context.base_currency);
   exponent constant int := app.currency_exponent(target, 'in_currency');
-  filter app.expense_filter := app.parse_expense_filter(context, arguments - 'kind');
-  period constant app.period := app.parse_period(context, arguments, filter);
-  top constant int := coalesce((arguments ->> 'top')::int, 20);
+  filter app.expense_filter := app.parse_expense_filter(context, request - 'kind');
+  period constant app.period := app.parse_period(context, request, filter);
+  top constant int := coalesce((request ->> 'top')::int, 20);
   spending app.spending;
   groups app.income_group[];
   unconverted jsonb;
   rows jsonb;
   total jsonb;
 begin
-  perform app.check_income_question(arguments, dimensions);
+  perform app.check_income_question(request, dimensions);
   filter.from_on := period.from_on;
   filter.to_on := period.to_on;
   if is_net then
