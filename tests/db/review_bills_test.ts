@@ -186,7 +186,7 @@ testBooks("review_bills", { day: TODAY }, {
     const id = await add(books, "Rent", { trial_ends_on: "2026-11-25" });
     await books.ok("update_bill", { bill_id: id, set: { status: "paused" } });
     books.goTo("2027-01-10");
-    assertEquals(Object.values((await books.ok("review_bills")).counts), [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    assertEquals(Object.values((await books.ok("review_bills")).counts).filter(Boolean), []);
   },
 });
 

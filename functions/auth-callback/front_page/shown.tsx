@@ -31,7 +31,9 @@ export function Shown({ words: { pages: { frontPage: { shown } }, mails: { diges
         </figure>
         <figure>
           <figcaption>{mail.caption}</figcaption>
-          <p class="title">{digest.subject([digest.counts({ ...counts, almostUsedUp: 0, others: 0 })])}</p>
+          <p class="title">
+            {digest.subject([digest.counts({ ...counts, trialCharged: 0, almostUsedUp: 0, others: 0 })])}
+          </p>
           <Dates heading={digest.headings.overdue} dates={mail.overdue} isBad />
           <Dates heading={digest.headings.due} dates={mail.due} />
           <p class="total">{digest.total({ amount: mail.total })}</p>
