@@ -20,6 +20,8 @@ const person = await createPerson(database, "races@example.com", ["pro"]);
 const harness = createHarness(over(database), { rateLimits: "off" });
 const clientId = await registerClient(harness);
 
+/** Fewer than an instance takes at once: it sheds the rest (shared/http/admission.ts). */
+const MANY = 100;
 const inParallel = <Result>(count: number, work: (index: number) => Promise<Result>) =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 const post = async (fields: Record<string, string | undefined>) => {
@@ -35,11 +37,11 @@ const tally = (answers: { status: number }[]) =>
 const count = async (from: string, params: unknown[] = []) =>
   (await database.query<{ count: number }>(`select count(*)::int as count from ${from}`, params))[0]!.count;
 
-Deno.test("one of a thousand redemptions of a code succeeds, and the others end its grant", async () => {
+Deno.test("one of a hundred redemptions of a code succeeds, and the others end its grant", async () => {
   const code = await obtainCode(harness, { clientId, person });
   const grants = await count("oauth.grants");
-  const answers = await inParallel(1000, () => post(exchangeFields(clientId, code)));
-  assertEquals(tally(answers), { 200: 1, 400: 999 });
+  const answers = await inParallel(MANY, () => post(exchangeFields(clientId, code)));
+  assertEquals(tally(answers), { 200: 1, 400: MANY - 1 });
   const success = answers.find(({ status }) => status === 200)!;
   assertEquals(new Set(answers.map(({ body }) => body.error)), new Set([undefined, "invalid_grant"]));
   assertEquals(await outcomeOf(database, success.body.access_token, START), "invalid_token");
@@ -61,10 +63,10 @@ Deno.test("concurrent redemptions of one code end the grant in every order", asy
   }
 });
 
-Deno.test("a thousand refreshes with one token all succeed, have one successor and log nobody out", async () => {
+Deno.test("a hundred refreshes with one token all succeed, have one successor and log nobody out", async () => {
   const tokens = await connect(harness, { clientId, person });
-  const answers = await inParallel(1000, () => post(refreshFields(clientId, tokens.refresh_token)));
-  assertEquals(tally(answers), { 200: 1000 });
+  const answers = await inParallel(MANY, () => post(refreshFields(clientId, tokens.refresh_token)));
+  assertEquals(tally(answers), { 200: MANY });
   assertEquals(new Set(answers.map(({ body }) => body.refresh_token)).size, 1);
   assertEquals(new Set(answers.map(({ body }) => body.access_token)).size, 1);
   assertEquals(
@@ -75,14 +77,14 @@ Deno.test("a thousand refreshes with one token all succeed, have one successor a
     4,
   );
   assertEquals(await outcomeOf(database, answers[0]!.body.access_token, START), "ok");
-  assertEquals((await post(refreshFields(clientId, answers[999]!.body.refresh_token))).status, 200);
+  assertEquals((await post(refreshFields(clientId, answers.at(-1)!.body.refresh_token))).status, 200);
 });
 
 Deno.test("a grant's limit counts rotations, not the retries waiting for one", async () => {
   const limited = createHarness(over(database), { rateLimits: { token: 2 } });
   const tokens = await connect(limited, { clientId, person });
-  const answers = await inParallel(200, () => limited.post("token", refreshFields(clientId, tokens.refresh_token)));
-  assertEquals(tally(answers), { 200: 200 });
+  const answers = await inParallel(MANY, () => limited.post("token", refreshFields(clientId, tokens.refresh_token)));
+  assertEquals(tally(answers), { 200: MANY });
   await Promise.all(answers.map((answer) => answer.body?.cancel()));
 });
 
@@ -102,8 +104,8 @@ Deno.test("a bucket never gives more than it holds, under any concurrency", asyn
       body: JSON.stringify({ redirect_uris: ["https://app.example/cb"] }),
       headers: { "content-type": "application/json", "x-forwarded-for": "198.51.100.7" },
     });
-  const answers = await inParallel(200, register);
-  assertEquals(tally(answers), { 201: 10, 429: 190 });
+  const answers = await inParallel(MANY, register);
+  assertEquals(tally(answers), { 201: 10, 429: MANY - 10 });
   await Promise.all(answers.map((answer) => answer.body?.cancel()));
 });
 
