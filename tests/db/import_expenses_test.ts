@@ -139,8 +139,8 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
   },
 
   "keeps the income and the balance of a statement without spending": async (books) => {
-    const csv = "Date,Description,Paid out,Paid in,Balance\n2026-10-01,Salary,,2000.00,2500.00\n" +
-      "2026-10-28,Salary,,2100.00,4600.00\n";
+    const csv = "Date,Description,Paid out,Paid in,Balance\n2026-09-01,Salary,,2000.00,2500.00\n" +
+      "2026-09-28,Salary,,2100.00,4600.00\n";
     const shown = await preview(books, csv, { mapping: {}, account: "Giro" });
     assertEquals([shown.rows_ok, shown.left_out[0].count], [0, 2]);
     const committed = await commit(books, shown);
@@ -148,7 +148,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     const { rows } = await books.ok("list_expenses", { kind: "income" });
     assertEquals(rows.map(({ amount }: Json) => amount), ["2100.00", "2000.00"]);
     const { accounts } = await books.ok("get_context", { include: ["balances"] });
-    assertEquals(accounts.map(({ amount, on }: Json) => [amount, on]), [["4600.00", "2026-10-28"]]);
+    assertEquals(accounts.map(({ amount, on }: Json) => [amount, on]), [["4600.00", "2026-09-28"]]);
     const again = await preview(books, csv, { mapping: {}, account: "Giro" });
     assertEquals((await commit(books, again)).ok, true);
     assertEquals((await books.ok("list_expenses", { kind: "income" })).rows.length, 2);
