@@ -97,12 +97,12 @@ testBooks("after a cancellation", { day: TODAY }, {
     books.goTo("2026-05-20");
     await importStatement(books, [["2026-02-05", "FIT GMBH", "12.99"], ["2026-02-24", "Kiosk", "3.00"]]);
     assertEquals(await textsOf(books, "savings"), [
-      "Gym ended on 2026-02-28. Nothing is proven yet: 3 dates since then no statement of Giro covers yet.",
+      "Gym ended on 2026-02-28. Nothing is proven yet: no statement of Giro covers 3 dates yet.",
     ]);
     await importStatement(books, [["2026-03-10", "Kiosk", "3.00"], ["2026-04-01", "Kiosk", "4.00"]]);
     await importStatement(books, [["2026-04-15", "Kiosk", "3.00"]]);
     assertEquals(await textsOf(books, "savings"), [
-      "2 payments of 12.99 EUR for Gym did not come since 2026-03-05: 25.98 EUR saved, as the statements of Giro to 2026-04-15 show. 1 date no statement of Giro covers yet.",
+      "2 payments of 12.99 EUR for Gym did not come since 2026-03-05: 25.98 EUR saved, as the statements of Giro to 2026-04-15 show. No statement of Giro covers 1 date yet.",
     ]);
     assertEquals(await textsOf(books, "charged_after_end"), []);
     const member = await books.join();

@@ -142,15 +142,15 @@ export const findings = {
       },
   ) => {
     const open = unproven === 1 ? "1 date" : `${unproven} dates`;
-    const covered = account
-      ? ` no statement of ${account} covers yet`
-      : " no statement covers, as none shows who paid it";
-    if (!saved) return `${name} ended on ${ended_on}. Nothing is proven yet: ${open} since then${covered}.`;
+    const gap = account
+      ? ` statement of ${account} covers ${open} yet`
+      : ` statement shows the account that paid it, so ${open} can't be checked`;
+    if (!saved) return `${name} ended on ${ended_on}. Nothing is proven yet: no${gap}.`;
     return `${payments === 1 ? "1 payment" : `${payments} payments`} of ${is_estimate ? "about " : ""}${
       inCurrency(amount, currency)
     } for ${name} did not come since ${since}: ${is_estimate ? "about " : ""}${
       inCurrency(saved, currency)
-    } saved, as the statements of ${account} to ${statements_to} show.${unproven ? ` ${open}${covered}.` : ""}`;
+    } saved, as the statements of ${account} to ${statements_to} show.${unproven ? ` No${gap}.` : ""}`;
   },
   cancel_by: (
     { name, renews_on, ends_on, cancel_by, form, drafted_on, missing }: {

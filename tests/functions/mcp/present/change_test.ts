@@ -47,6 +47,7 @@ const CHANGES: Record<keyof typeof en.changes | "provider_sync" | "undo_change",
     ],
     [{ name: "Power", amount: null, currency: "EUR", schedule: monthly }, "Added Power: every month on the 5th"],
   ],
+  draft_cancellation: [[{ name: "Gym" }, "Drafted the cancellation of Gym"]],
   update_bill: [
     [{ name: "Rent" }, "Changed nothing about Rent"],
     [{ name: "Rent", status: "paused" }, "Paused Rent"],

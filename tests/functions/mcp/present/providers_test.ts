@@ -150,6 +150,54 @@ const FINDINGS: Record<keyof typeof en.findings, [finding: Json, text: string][]
       "The trial of Zoom ends on 2026-11-25.",
     ],
   ],
+  trials_charged: [[
+    {
+      name: "Zoom",
+      trial_ends_on: "2026-11-25",
+      charged_on: "2026-11-26",
+      amount: "10.00",
+      currency: "EUR",
+      schedule: monthly,
+    },
+    "The trial of Zoom ended on 2026-11-25, and it charged 10.00 EUR on 2026-11-26. It now costs that every month on " +
+    "the 1st. If nobody wants it, draft_cancellation writes the letter.",
+  ]],
+  charged_after_end: [[
+    {
+      name: "Gym",
+      ended_on: "2026-08-31",
+      confirmed_on: "2026-07-02",
+      charges: 2,
+      last_on: "2026-10-01",
+      amount: "29.90",
+      currency: "EUR",
+    },
+    "Gym charged again after its confirmed end: 29.90 EUR on 2026-10-01 (2 charges), though it ended on 2026-08-31 " +
+    "(confirmed on 2026-07-02). A last bill for the time before may be right; otherwise ask for the money back.",
+  ]],
+  savings: [
+    [
+      {
+        name: "Gym",
+        ended_on: "2026-08-31",
+        payments: 3,
+        unproven: 1,
+        since: "2026-09-01",
+        amount: "12.99",
+        saved: "38.97",
+        currency: "EUR",
+        account: "Giro",
+        statements_to: "2026-11-20",
+      },
+      "3 payments of 12.99 EUR for Gym did not come since 2026-09-01: 38.97 EUR saved, as the statements of Giro to " +
+      "2026-11-20 show. No statement of Giro covers 1 date yet.",
+    ],
+    [
+      { name: "Gym", ended_on: "2026-08-31", payments: 0, unproven: 3, amount: "12.99", currency: "EUR" },
+      "Gym ended on 2026-08-31. Nothing is proven yet: no statement shows the account that paid it, so 3 dates can't be " +
+      "checked.",
+    ],
+  ],
   cancel_by: [[
     { name: "Gym", renews_on: "2026-12-24", cancel_by: "2026-12-19" },
     "Gym renews on 2026-12-24; to end it, cancel by 2026-12-19.",
