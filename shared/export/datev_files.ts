@@ -1,6 +1,9 @@
 /**
- * The DATEV files of a period: a batch of bookings for each month, because a booking names no year, and what was left
- * out or needs a check.
+ * The DATEV files of a period: a batch of bookings for each month, because a booking names no year, and a list of
+ * payments that were left out or need a check. Accountants find a wrong account or tax key late, so a payment whose
+ * category has no account is left out or booked on the chosen clearing account, and a tax key is written only if DATEV
+ * computes the payment's own tax to the cent. Windows-1252, because some imports read no Unicode. No DATEV program has
+ * read these files; tests compare them with a file written by hand from the published format.
  */
 import { writeCsv } from "./csv.ts";
 import { bookPayment, categoryOf, LEFT_OUT, type Payment, type Remark, TO_CHECK } from "./datev_booking.ts";
