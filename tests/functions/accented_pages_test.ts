@@ -33,7 +33,7 @@ const FACTS = [
   // A kind of file.
   "PDF",
   // Currencies by code.
-  ...["EUR", "XAU", "VED", "IDR"],
+  ...["EUR", "XAU", "VED", "IDR", "CHF"],
 ];
 
 /** URLs, hosts and schemes, the same in every language. */

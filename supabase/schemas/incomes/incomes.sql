@@ -47,8 +47,7 @@ comment on column app.incomes.anchor_on is
   'The first expected date. Every later one is computed from it (app.scheduled_on).';
 -- A line becomes at most one income, even after that income is deleted.
 create unique index incomes_line_id_idx on app.incomes (line_id, organization_id);
-create index incomes_received_on_idx on app.incomes (organization_id, received_on, recorded_seq)
-  where deleted_at is null;
+create index incomes_received_on_idx on app.incomes (organization_id, received_on, recorded_seq);
 create index incomes_category_id_idx on app.incomes (category_id, organization_id);
 create index incomes_account_id_idx on app.incomes (account_id, organization_id);
 create index incomes_currency_idx on app.incomes (currency);
