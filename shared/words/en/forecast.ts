@@ -56,7 +56,7 @@ export const forecast = {
     old_balance: ({ name, amount, currency, on }: Money & { name: string; on: string }): string =>
       `${name}: its last balance, ${money({ amount, currency })} on ${on}, is older than 45 days.`,
     no_rate: ({ currencies }: { currencies: string[] }): string =>
-      `Balances in ${and(currencies)} are not in the total: no exchange rate is known.`,
+      `Amounts in ${and(currencies)} are not in the total: no exchange rate is known.`,
     bill_without_amount: ({ names: all }: { names: string[] }): string =>
       `Bills without a known amount: ${names(all, { most: 10 })}.`,
     in_total_only: ({ names: all }: { names: string[] }): string =>

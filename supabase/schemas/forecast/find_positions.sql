@@ -78,10 +78,12 @@ begin
       where p.organization_id = context.organization_id and p.deleted_at is null and p.expense_id like 'bill\_%'
         and p.paid_on > context.today - max_days * 2
     ), lines as materialized (
-      select p.id, p.currency, (p.covered_on - l.booked_on) / 7 as week, l.booked_on, l.text, l.direction,
-        l.amount_minor, app.signed_minor(l.direction, l.amount_minor) as minor, l.kind, l.id as line_id,
+      select p.id, p.currency,
+        (max(l.booked_on) over (partition by p.id, p.currency) - l.booked_on) / 7 as week, l.booked_on, l.text,
+        l.direction, l.amount_minor, app.signed_minor(l.direction, l.amount_minor) as minor, l.kind, l.id as line_id,
         -- The other half moves a balance that is known too.
-        exists (select from positions as o where o.id = coalesce(half.account_id, other.account_id)) as is_inside
+        exists (select from positions as o where o.id = coalesce(half.account_id, other.account_id)) as is_inside,
+        half.id is not null or other.id is not null as is_transfer
       from positions as p
       join app.statement_lines as l on l.account_id = p.id and l.currency = p.currency
         and l.booked_on between p.covered_on - max_days + 1 and p.covered_on and l.kind <> all (unmoved)
@@ -89,7 +91,8 @@ begin
       left join app.statement_lines as other on other.other_half_id = l.id
     ), flows as materialized (
       select l.* from lines as l
-      where l.kind <> 'income' and not exists (select from bill_lines as b where b.line_id = l.line_id)
+      where (l.kind <> 'income' or l.is_transfer)
+        and not exists (select from bill_lines as b where b.line_id = l.line_id)
         and not exists (select from app.incomes as i where i.line_id = l.line_id and i.deleted_at is null)
     ), bills as materialized (
       select b.currency, b.amount_mode, usual.minor, app.descriptor_words(t.text) as words

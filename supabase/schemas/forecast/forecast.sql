@@ -104,17 +104,16 @@ begin
         ) as f
         where p.weeks > 0 and (list_assumptions.account_id is null or p.account_id = list_assumptions.account_id)
         union all
-        select e.kind, min(e.name), e.currency, null, null, sum(e.minor)::float8, s.spread,
-          s.spread * coalesce(app.worth_in(context.base_currency, e.currency, context.today), 1)
-        from unnest(basis.events) as e
-        cross join lateral (select 1) as once
-        cross join lateral (
-          select sqrt(sum(((o.down + o.up) / 2) ^ 2)) as spread from unnest(basis.events) as o
-          where o.id = e.id and o.currency = e.currency
+        select s.kind, s.name, s.currency, null, null, s.minor, s.spread,
+          s.spread * coalesce(app.worth_in(context.base_currency, s.currency, context.today), 1)
+        from (
+          select e.kind, min(e.name) as name, e.currency, sum(e.minor)::float8 as minor,
+            sqrt(sum(((e.down + e.up) / 2) ^ 2)) as spread
+          from unnest(basis.events) as e
+          where e.id is not null
+            and (list_assumptions.account_id is null or e.account_id = list_assumptions.account_id)
+          group by e.kind, e.id, e.currency
         ) as s
-        where e.id is not null
-          and (list_assumptions.account_id is null or e.account_id = list_assumptions.account_id)
-        group by e.kind, e.id, e.currency, s.spread
       ) as x
       where x.spread >= 1
       order by x.worth desc limit most

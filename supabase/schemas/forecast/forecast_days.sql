@@ -59,7 +59,8 @@ begin
         union all
         select c.n, c.due_on + case when c.is_income then shift_days else 0 end, 0, c.minor, 0, 0, 0 from changes as c
         union all
-        select c.n, c.due_on + case when c.is_income then -shift_days else shift_days end, 0, 0, c.minor, 0, 0
+        select c.n, c.due_on + case when c.is_income then -shift_days when c.minor < 0 then shift_days else 0 end, 0, 0,
+          c.minor, 0, 0
         from changes as c
       ) as s
       group by 1, 2

@@ -22,8 +22,9 @@ begin
   ), sums as (
     select (context.today - p.paid_on) / 7 as week, sum(p.minor)::float8 as minor from paid as p group by 1
   )
-  select s.weeks, sum(w.minor) / nullif(s.weeks, 0) / 7,
-    greatest(sum(w.minor ^ 2) - sum(w.minor) ^ 2 / nullif(s.weeks, 0), 0) / nullif(greatest(s.weeks - 1, 1), 0)
+  select s.weeks, coalesce(sum(w.minor), 0) / nullif(s.weeks, 0) / 7,
+    greatest(coalesce(sum(w.minor ^ 2), 0) - coalesce(sum(w.minor), 0) ^ 2 / nullif(s.weeks, 0), 0)
+      / nullif(greatest(s.weeks - 1, 1), 0)
   into weeks, day_minor, week_variance
   from span as s
   left join sums as w on w.week < s.weeks
@@ -76,23 +77,25 @@ begin
         )
     );
     if budget_minor is null then
+      flow.weeks := 0;
+      flow.day_minor := 0;
       basis.left_out := basis.left_out || '{"code":"spending_unknown"}'::jsonb;
-      return basis;
+    else
+      flow.weeks := min_weeks;
+      flow.day_minor := least(-budget_minor + coalesce((
+        select sum(app.times_a_month(e.frequency, e.every, cardinality(e.month_days)) * e.amount_minor
+          * app.worth_in(context.base_currency, e.currency, context.today) / 30.4375)
+        from app.expenses as e
+        where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
+          and e.deleted_at is null and (select bool_or(b.category_id is null) from app.budgets as b
+            where b.deleted_at is null and b.organization_id = context.organization_id)
+      ), 0), 0);
+      flow.week_variance := (flow.day_minor * 7 * 0.3) ^ 2;
+      basis.left_out := basis.left_out || jsonb_build_object(
+        'code', 'budgets_instead', 'currency', context.base_currency,
+        'amount', app.format_amount(round(-flow.day_minor * 30)::numeric, context.base_currency)
+      );
     end if;
-    flow.weeks := min_weeks;
-    flow.day_minor := least(-budget_minor + coalesce((
-      select sum(app.times_a_month(e.frequency, e.every, cardinality(e.month_days)) * e.amount_minor
-        * app.worth_in(context.base_currency, e.currency, context.today) / 30.4375)
-      from app.expenses as e
-      where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
-        and e.deleted_at is null and (select bool_or(b.category_id is null) from app.budgets as b
-          where b.deleted_at is null and b.organization_id = context.organization_id)
-    ), 0), 0);
-    flow.week_variance := (flow.day_minor * 7 * 0.3) ^ 2;
-    basis.left_out := basis.left_out || jsonb_build_object(
-      'code', 'budgets_instead', 'currency', context.base_currency,
-      'amount', app.format_amount(round(-flow.day_minor * 30)::numeric, context.base_currency)
-    );
   end if;
   -- Payments that were recorded after the balance count at least as much as usual.
   flow.since_minor := least(flow.since_minor - flow.day_minor * (context.today - covered_on), 0);
@@ -101,6 +104,9 @@ begin
       'account_id', case when is_sole then (basis.positions[1]).account_id end, 'currency', context.base_currency,
       'due_on', context.today, 'minor', flow.since_minor, 'down', 0, 'up', 0, 'kind', 'recorded'
     ));
+  end if;
+  if flow.weeks = 0 then
+    return basis;
   end if;
   changed := case when is_sole then basis.positions[1] end;
   changed.currency := context.base_currency;
@@ -160,7 +166,13 @@ begin
       where p.covered_on < context.today - max_age and p.minor <> 0
       union all
       select 3, jsonb_build_object('code', 'no_rate', 'currencies', jsonb_agg(distinct p.currency))
-      from unnest(basis.positions) as p where p.in_base is null having count(*) > 0
+      from (
+        select o.currency from unnest(basis.positions) as o where o.in_base is null
+        union
+        select e.currency from unnest(basis.events) as e
+        where app.worth_in(context.base_currency, e.currency, context.today) is null
+      ) as p
+      having count(*) > 0
       union all
       select 4, jsonb_build_object('code', 'bill_without_amount', 'names', jsonb_agg(distinct b.name))
       from app.expected_in_period(context, null, until) as e

@@ -30,6 +30,7 @@ declare
   -- Banks book some days early or late.
   days constant int := 5;
   percent constant int := 10;
+  named_percent constant int := 50;
 begin
   return query
     with rules as materialized (
@@ -46,10 +47,11 @@ begin
     select distinct on (r.id) r.id, u.id
     from received as r
     join rules as u on u.currency = r.currency
-    cross join lateral (select app.compare_names(u.words, r.words) >= 2 as is_named offset 0) as n
-    where n.is_named or app.same_amount(u.amount_minor, r.amount_minor, percent)
-      and app.dates_between(u.schedule, r.received_on - days, r.received_on + days) <> '{}'
-    order by r.id, n.is_named desc, abs(u.amount_minor - r.amount_minor), u.recorded_seq desc;
+    cross join lateral (select app.compare_names(u.words, r.words) as agree offset 0) as n
+    -- Payers also reimburse costs, so a name alone is not enough.
+    where app.same_amount(u.amount_minor, r.amount_minor, case when n.agree > 0 then named_percent else percent end)
+      and (n.agree >= 2 or app.dates_between(u.schedule, r.received_on - days, r.received_on + days) <> '{}')
+    order by r.id, n.agree desc, abs(u.amount_minor - r.amount_minor), u.recorded_seq desc;
 end
 $$;
 comment on function app.match_income_rules is
@@ -167,9 +169,13 @@ begin
       where m.rule_id = u.id and m.place <= recent
     ) as range
     cross join lateral unnest(app.dates_between(u.schedule, first_day, last_day)) as d (day)
+    -- Half a week, so that one wage does not count for two weeks.
+    cross join lateral (
+      select case when (u.schedule).frequency = 'weekly' and (u.schedule).every = 1 then 3 else days end as days
+    ) as near
     where not exists (
       select from matched as m
-      where m.rule_id = u.id and m.received_on between d.day - days and d.day + days
+      where m.rule_id = u.id and m.received_on between d.day - near.days and d.day + near.days
     )
     union all
     select f.income_id, f.name, f.account_id, d.day, range.low, f.amounts[1], range.high, f.currency, 'found'
