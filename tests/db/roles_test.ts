@@ -24,7 +24,9 @@ async function dumpBooks(database: TestDatabase, { organizationId }: Books): Pro
 
 testBooks("a viewer", {}, {
   "can call every read tool and no other": async (owner, database) => {
-    await owner.ok("log_expenses", { items: [{ name: "Lunch", amount: "10.00" }] });
+    await owner.ok("log_expenses", {
+      items: [{ name: "Lunch", amount: "10.00" }, { name: "Giro", amount: "500.00", kind: "balance" }],
+    });
     const viewer = await owner.join("viewer");
     const before = await dumpBooks(database, owner);
     const [{ email }] = await database.query<{ email: string }>(
