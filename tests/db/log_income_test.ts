@@ -14,16 +14,16 @@ const rows = ({ data }: Json) => data.rows.map(({ group, amount }: Json) => [...
 const warned = ({ warnings }: Json) => (warnings ?? []).map(({ code }: Json) => code);
 
 type Row = [date: string, name: string, amount: string];
-const commit = async (books: Books, rows: Row[], more: Json = {}): Promise<Json> => {
+const preview = async (books: Books, rows: Row[], more: Json = {}): Promise<Json> => {
   const file = `Date,Name,Amount\n${rows.map((row) => row.join(",")).join("\n")}\n`;
-  const { preview } = await books.ok(
-    "import_expenses",
-    importOfFile(file, { account: "Giro", mapping: { negative_is_expense: true }, ...more }),
-  );
-  return await books.call("import_expenses", preview.commit_with);
+  const given = { account: "Giro", mapping: { negative_is_expense: true }, ...more };
+  return (await books.ok("import_expenses", importOfFile(file, given))).preview;
 };
+const commit = async (books: Books, rows: Row[], more: Json = {}): Promise<Json> =>
+  await books.call("import_expenses", (await preview(books, rows, more)).commit_with);
 const RENT: Row = ["2026-10-01", "Rent", "-800.00"];
 const PAY: Row = ["2026-10-02", "Work GmbH salary", "2450.00"];
+const COFFEE: Row = ["2026-10-03", "Coffee", "-3.00"];
 
 testBooks("income", { day: "2026-10-28" }, {
   "said once is kept apart from spending, and a repeated word adds nothing": async (books) => {
@@ -123,6 +123,19 @@ testBooks("income", { day: "2026-10-28" }, {
     });
     const { data } = await commit(books, [["2026-09-30", "Work GmbH salary", "2450.00"], PAY, RENT]);
     assertEquals([data.income.closed, data.income.created], [1, 1]);
+  },
+  "moves with a merged category, except in closed months": async (books) => {
+    for (const name of ["Wages", "Pay"]) await books.ok("update_settings", { category: { action: "create", name } });
+    await say(books, { category: "Wages", date: "2026-09-30" });
+    const merge = { category: { action: "merge", name: "Wages", into: "Pay" } };
+    const category = async () => (await books.ok("list_expenses", { kind: "income" })).rows[0].category;
+    await books.ok("update_settings", merge);
+    assertEquals(await category(), "Pay");
+    await books.ok("undo_change");
+    assertEquals(await category(), "Wages");
+    await books.ok("update_settings", { closed_through: "2026-09" });
+    await books.fails("month_closed", "update_settings", merge);
+    assertEquals(await category(), "Wages");
   },
   "of a statement is kept once, and matches what a person said": async (books) => {
     await say(books, { date: "2026-09-29" });

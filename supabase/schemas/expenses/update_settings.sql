@@ -61,6 +61,9 @@ begin
       order by e.id for no key update;
       update app.expenses as e set category_id = target.id where e.category_id = category.id and e.deleted_at is null;
       get diagnostics moved = row_count;
+      -- Income in a closed month ends the merge, like spending.
+      update app.incomes as i set category_id = target.id
+        where i.category_id = category.id and i.deleted_at is null;
       -- A private and a shared category may each have a rule for the same words.
       update app.payee_rules as r set deleted_at = context.at
         where r.category_id = category.id and r.deleted_at is null and exists (
