@@ -124,6 +124,17 @@ testBooks("income", { day: "2026-10-28" }, {
     const { data } = await commit(books, [["2026-09-30", "Work GmbH salary", "2450.00"], PAY, RENT]);
     assertEquals([data.income.closed, data.income.created], [1, 1]);
   },
+  "in a closed month stays as it is when the next month's statement shows it": async (books) => {
+    await say(books, { date: "2026-09-30", amount: "2400" });
+    await commit(books, [RENT, ["2026-09-29", "Incoming money", "500.00"]]);
+    await books.ok("update_settings", { closed_through: "2026-09" });
+    const before = await listed(books);
+    assertEquals((await commit(books, [PAY])).data.income, { linked: 1 });
+    const { data } = await commit(books, [COFFEE, ["2026-10-01", "Internal transfer", "-500.00"]], {
+      account: "Savings",
+    });
+    assertEquals([data.created, data.income, await listed(books)], [1, undefined, before]);
+  },
   "moves with a merged category, except in closed months": async (books) => {
     for (const name of ["Wages", "Pay"]) await books.ok("update_settings", { category: { action: "create", name } });
     await say(books, { category: "Wages", date: "2026-09-30" });
@@ -161,6 +172,30 @@ testBooks("income", { day: "2026-10-28" }, {
       (await books.ok("get_context", { include: ["recent_changes"] })).recent_changes[0].summary,
       /^Imported 1 expense: Rent; 1 income$/,
     );
+  },
+  "said in a round amount takes the amount of its statement": async (books) => {
+    const pay = (amount: string): Row => ["2026-10-03", "Work GmbH salary", amount];
+    await say(books, { amount: "3000", date: "2026-10-01" });
+    await say(books, { name: "Flea market", amount: "100", date: "2026-10-01" });
+    const { data, change_id } = await commit(books, [pay("3012.44"), ["2026-10-01", "Lottery", "101.00"], COFFEE]);
+    assertEquals([data.income.linked, data.income.created], [1, 1]);
+    const amounts = async () => (await listed(books)).map(([, name, amount]: Json) => `${name} ${amount}`).sort();
+    assertEquals(await amounts(), ["Flea market 100.00", "Lottery 101.00", "Salary 3012.44"]);
+    const again = (await say(books, { amount: "3000", date: "2026-10-04" })).data.results[0];
+    assertEquals([again.status, again.amount], ["duplicate", "3012.44"]);
+    assertEquals((await say(books, { amount: "3200", date: "2026-10-04" })).data.results[0].status, "created");
+    await books.ok("undo_change");
+    await books.ok("undo_change", { change_id });
+    assertEquals(await amounts(), ["Flea market 100.00", "Salary 3000.00"]);
+    await say(books, { amount: "3100", date: "2026-10-05" });
+    await commit(books, [pay("3100.00"), COFFEE]);
+    assertEquals(await amounts(), ["Flea market 100.00", "Salary 3000.00", "Salary 3100.00"]);
+  },
+  "said again with the bank's date is a duplicate": async (books) => {
+    await say(books, { date: "2026-09-29" });
+    await commit(books, [RENT, PAY]);
+    assertEquals((await say(books, { date: PAY[0] })).data.results[0].status, "duplicate");
+    assertEquals((await listed(books)).length, 1);
   },
   "deleted by a person does not come back with its statement": async (books) => {
     await commit(books, [RENT, PAY]);

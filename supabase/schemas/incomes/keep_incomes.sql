@@ -32,29 +32,42 @@ declare
   payer constant text :=
     left(coalesce(app.clean_text(item ->> 'payee'), app.clean_text(item ->> 'name'), line.text), 120);
   words constant text[] := app.descriptor_words(payer);
-  said_id text;
+  line_sort constant text := app.income_sort(concat_ws(' ', payer, item ->> 'name', item ->> 'text'));
+  said app.incomes;
+  is_closed boolean;
 begin
   if app.is_closed(context.organization_id, line.booked_on) then
     return 'closed';
   end if;
-  select i.id into said_id from app.incomes as i
+  select i.* into said from app.incomes as i
   where i.organization_id = context.organization_id and i.deleted_at is null and i.line_id is null
     and i.received_on between line.booked_on - days and line.booked_on + days
-    and i.amount_minor = line.amount_minor and i.currency = line.currency
-  order by app.compare_names(app.descriptor_words(i.name), words) desc, abs(i.received_on - line.booked_on),
-    i.recorded_seq
+    and i.currency = line.currency
+    and (
+      i.amount_minor = line.amount_minor
+      -- People round what they say.
+      or abs(i.amount_minor - line.amount_minor) * 20 <= line.amount_minor
+      and (
+        app.compare_names(app.descriptor_words(i.name), words) >= 2 or i.sort <> 'other' and i.sort = line_sort
+      )
+    )
+  order by i.amount_minor = line.amount_minor desc,
+    app.compare_names(app.descriptor_words(i.name), words) desc, abs(i.received_on - line.booked_on), i.recorded_seq
   limit 1;
   if found then
+    is_closed := app.is_closed(context.organization_id, said.received_on);
     update app.incomes as i
-    set line_id = line.id, account_id = batch.account_id
-    where i.id = said_id;
+    set line_id = line.id,
+      account_id = case when is_closed then said.account_id else batch.account_id end,
+      amount_minor = case when is_closed then said.amount_minor else line.amount_minor end
+    where i.id = said.id;
     return 'linked';
   end if;
   insert into app.incomes (
     organization_id, name, sort, category_id, account_id, line_id, amount_minor, currency, received_on, source,
     created_by
   ) values (
-    context.organization_id, payer, app.income_sort(concat_ws(' ', payer, item ->> 'name', item ->> 'text')),
+    context.organization_id, payer, line_sort,
     app.find_payee_rule(context, item ->> 'payee', item ->> 'name'), batch.account_id, line.id, line.amount_minor,
     line.currency, line.booked_on, 'import', context.actor_id
   );
@@ -62,7 +75,8 @@ begin
 end
 $$;
 comment on function app.keep_income is
-  'Stores the income of a line, or links one that a person said up to five days around: created, linked or closed.';
+  'Stores the income of a line, or links one that a person said up to five days around, in open months with the '
+  'statement''s amount: created, linked or closed.';
 
 create or replace function app.keep_incomes(context app.context, batch app.import_batches) returns jsonb
 language plpgsql volatile set search_path = '' set enable_nestloop = 'off' as $$
@@ -72,10 +86,11 @@ declare
 begin
   -- Another account's statement shows that the money came from there.
   update app.incomes as i set deleted_at = context.at
-  where i.source = 'import' and i.deleted_at is null and i.line_id in (
-    select r.match ->> 'half_id' from app.import_rows as r
-    where r.import_id = batch.id and r.match ->> 'state' = 'transfer' and r.match ? 'half_id'
-  );
+  where i.source = 'import' and i.deleted_at is null and not app.is_closed(context.organization_id, i.received_on)
+    and i.line_id in (
+      select r.match ->> 'half_id' from app.import_rows as r
+      where r.import_id = batch.id and r.match ->> 'state' = 'transfer' and r.match ? 'half_id'
+    );
   get diagnostics removed = row_count;
   with lines as materialized (
     select l as line, r.item
@@ -83,7 +98,7 @@ begin
     join app.statement_lines as l
       on l.account_id = batch.account_id and l.organization_id = batch.organization_id and l.booked_on = s.booked_on
         and l.amount_minor = s.amount_minor and l.currency = s.currency and l.direction = s.direction
-        and l.text = s.text and l.nth = s.nth
+        and (l.id = s.match ->> 'line_id' or l.text = s.text and l.nth = s.nth)
     join app.import_rows as r on r.import_id = batch.id and r.line = s.line
     where s.kind = 'income' and s.direction = 'refund' and s.amount_minor > 0 and not s.is_skipped
       and s.match ->> 'state' is distinct from 'transfer'

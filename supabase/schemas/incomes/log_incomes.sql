@@ -1,4 +1,4 @@
--- Income among the items of log_expenses, and rules for income that returns.
+-- Income among the items of log_expenses, and rules for recurring income.
 
 create or replace function app.income_sort(name text) returns text
 language plpgsql immutable set search_path = '' as $$
@@ -45,7 +45,7 @@ begin
   return case when day > context.today + 1 then day else app.parse_paid_on(context, value, field) end;
 end
 $$;
-comment on function app.parse_received_on is 'The day of an income; a rule for income that returns may begin later.';
+comment on function app.parse_received_on is 'The day of an income; a rule for recurring income may begin later.';
 
 create or replace function app.find_same_income(context app.context, income app.incomes, before_seq bigint) returns text
 language plpgsql stable set search_path = '' as $$
@@ -57,16 +57,29 @@ begin
     from app.incomes as i
     where i.organization_id = context.organization_id and i.deleted_at is null and i.recorded_seq <= before_seq
       and i.received_on between income.received_on - days and income.received_on + days
-      and i.amount_minor = income.amount_minor and i.currency = income.currency
-      -- The statement names the payer, not what a person calls it.
-      and (i.received_on = income.received_on and lower(i.name) = lower(income.name) or i.source = 'import')
-    order by i.received_on = income.received_on desc, i.recorded_seq desc
+      and i.currency = income.currency
+      and (
+        i.amount_minor = income.amount_minor and i.received_on = income.received_on
+        and lower(i.name) = lower(income.name)
+        -- The statement names the payer, not what a person calls it, and people round what they say.
+        or (i.source = 'import' or i.line_id is not null)
+        and (
+          i.amount_minor = income.amount_minor
+          or abs(i.amount_minor - income.amount_minor) * 20 <= i.amount_minor
+          and (
+            app.compare_names(app.descriptor_words(i.name), app.descriptor_words(income.name)) >= 2
+            or i.sort <> 'other' and i.sort = income.sort
+          )
+        )
+      )
+    order by i.amount_minor = income.amount_minor desc, i.received_on = income.received_on desc, i.recorded_seq desc
     limit 1
   );
 end
 $$;
 comment on function app.find_same_income is
-  'Returns the income with the same name, amount and day, or a statement''s with this amount up to five days around.';
+  'Returns the income with the same name, amount and day, or a statement''s up to five days around with this amount, '
+  'or within 5 percent of it for a similar name or the same sort.';
 
 create or replace function app.describe_income(context app.context, income app.incomes) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -140,7 +153,7 @@ begin
 end
 $$;
 comment on function app.add_income_rule is
-  'Stores a rule for income that returns, unless the same exists: {rule, is_new, others: rules of the same name}.';
+  'Stores a rule for recurring income, unless the same exists: {rule, is_new, others: rules of the same name}.';
 
 create or replace function app.log_income(context app.context, item jsonb, field text, before_seq bigint,
   request jsonb) returns jsonb
