@@ -173,6 +173,19 @@ testBooks("income", { day: "2026-10-28" }, {
       /^Imported 1 expense: Rent; 1 income$/,
     );
   },
+  "of another export that words it differently is the same": async (books) => {
+    await commit(books, [RENT, PAY]);
+    const same: Row = ["2026-10-02", "Salary Work GmbH October", "2450.00"];
+    const shown = await preview(books, [RENT, same, COFFEE]);
+    assertEquals([shown.rows_ok, shown.duplicates_count, shown.duplicates.map(({ name }: Json) => name)], [1, 1, [
+      "Rent",
+    ]]);
+    assertEquals(shown.rows.map((row: Json) => row.as), ["known", "income", "new"]);
+    assertEquals(shown.left_out.map(({ kind, count }: Json) => [kind, count]), [["income", 1]]);
+    const again = await books.call("import_expenses", shown.commit_with);
+    assertEquals([again.data.income, await listed(books)], [undefined, [PAY]]);
+    assertEquals((await books.ok("reconcile", { account: "Giro" })).bank_only, []);
+  },
   "said in a round amount takes the amount of its statement": async (books) => {
     const pay = (amount: string): Row => ["2026-10-03", "Work GmbH salary", amount];
     await say(books, { amount: "3000", date: "2026-10-01" });

@@ -75,16 +75,20 @@ language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_cust
   set enable_nestloop = 'off' as $$
 declare
   days constant text[] := array(
-    select distinct r.draft ->> 'paid_on' from app.import_rows as r
-    where r.import_id = batch.id and r.line between first and last and r.draft is not null
+    select distinct coalesce(r.draft ->> 'paid_on', r.item ->> 'date') from app.import_rows as r
+    where r.import_id = batch.id and r.line between first and last
+      and (r.draft is not null or r.kind = 'income' and r.item ->> 'date' ~ '^\d{4}-\d\d-\d\d$')
   );
 begin
   update app.import_rows as r
-  set match = jsonb_build_object('state', case when found.is_transfer then 'transfer' else 'known' end,
-    'line_id', found.id, 'payment_ids', array(
-    select k.payment_id from app.statement_links as k join app.payments as p on p.id = k.payment_id
-    where k.line_id = found.id and p.deleted_at is null
+  -- A row of income keeps only its line, since it has no payment to show.
+  set match = jsonb_build_object('line_id', found.id) || case
+    when r.draft is null and not found.is_transfer then '{}'
+    else jsonb_build_object('state', case when found.is_transfer then 'transfer' else 'known' end, 'payment_ids', array(
+      select k.payment_id from app.statement_links as k join app.payments as p on p.id = k.payment_id
+      where k.line_id = found.id and p.deleted_at is null
     ))
+  end
   from (
     select s.line, l.id, l.kind = 'own_transfer' or l.other_half_id is not null or exists (
         select from app.statement_lines as o where o.other_half_id = l.id
@@ -105,7 +109,8 @@ begin
       -- Another export of the bank may word the line differently.
       or l.text <> s.text and app.compare_names(app.descriptor_words(l.text), app.descriptor_words(s.text)) > 1
   ) as found
-  where r.import_id = batch.id and r.line = found.line and r.line between first and last and r.draft is not null
+  where r.import_id = batch.id and r.line = found.line and r.line between first and last
+    and (r.draft is not null or r.kind = 'income' and r.item ->> 'date' ~ '^\d{4}-\d\d-\d\d$')
     and not r.is_skipped and r.match is null and found.choice = 1 and found.turn = 1;
 end
 $$;
