@@ -83,7 +83,7 @@ testBooks("income", { day: "2026-10-28" }, {
     await books.ok("undo_change");
     assertEquals(await listed(books), [["2026-10-27", "Salary", "2480.00"]]);
   },
-  "that returns has a rule, which is no income itself": async (books) => {
+  "that recurs has a rule, which is no income itself": async (books) => {
     const { data } = await say(books, { date: "2026-11-28", repeats: "monthly" });
     const [{ id, repeats, next_on, date }] = data.results;
     assertEquals([repeats, next_on, date], ["monthly", "2026-11-28", undefined]);

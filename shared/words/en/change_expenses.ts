@@ -15,7 +15,7 @@ interface Missing {
 
 export const refusals = {
   "invalid_argument.income_among_others": (): Refusal => ({
-    message: "Income is changed and deleted on its own.",
+    message: "Income can't be changed or deleted together with other records.",
     hint: "Give ids that all begin with inc_, or none.",
   }),
   "not_found.records": ({ missing, asked, deleted = [], organization }: Missing): Refusal => ({

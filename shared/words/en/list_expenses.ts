@@ -9,7 +9,7 @@ interface Period {
 
 export const refusals = {
   "invalid_argument.income_group": ({ group, is_net }: { group: string; is_net: boolean }): Refusal => ({
-    message: is_net ? `What is left of income has no ${group}.` : `Income has no ${group}.`,
+    message: is_net ? `Net income can't be grouped by ${group}.` : `Income has no ${group}.`,
     hint: is_net
       ? "Group it by month, week or day."
       : "Group it by category, payee, month, week, day, currency or recorded_by.",

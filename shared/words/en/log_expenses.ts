@@ -20,7 +20,7 @@ interface Taxed extends Money {
   tax: string;
 }
 
-/** A rule for income that returns. */
+/** A rule for recurring income. */
 export interface Rule extends Money {
   id: string;
   name: string;
@@ -89,11 +89,11 @@ export const refusals = {
   }),
   "invalid_argument.repeats_without_income": (): Refusal => ({
     message: "Only income repeats here.",
-    hint: "For a cost that returns use add_bill.",
+    hint: "For a recurring cost, use add_bill.",
   }),
   "date_out_of_range.income_ahead": ({ date }: { date: string }): Refusal => ({
     message: `${date} is in the future.`,
-    hint: "Log income when it has arrived. If it returns, add repeats and its next date, at most five years ahead.",
+    hint: "Log income when it has arrived. If it recurs, add repeats and its next date, at most five years ahead.",
   }),
   "invalid_argument.expense_without_name": (): Refusal => ({
     message: "An expense needs a name.",

@@ -80,7 +80,7 @@ const ABOUT = {
   budgets: "Monthly and yearly limits on spending",
   accounts: "Accounts and cards with imported statements",
   balances: "What accounts had at the end of a day, by a statement or a person",
-  incomes: "Money received, and rules for what returns. It is in no total of spending",
+  incomes: "Money received, and rules for recurring income. It is in no total of spending",
   statement_lines: "Lines of those statements, each with its payment",
   provider_links: "Bills whose amounts come from a provider. Keys are not exported",
   provider_statements: "Monthly amounts that providers reported",
