@@ -186,6 +186,15 @@ testBooks("income", { day: "2026-10-28" }, {
     assertEquals([again.data.income, await listed(books)], [undefined, [PAY]]);
     assertEquals((await books.ok("reconcile", { account: "Giro" })).bank_only, []);
   },
+  "of a closed month is kept once reopened, also from another export": async (books) => {
+    await books.ok("update_settings", { closed_through: "2026-09" });
+    assertEquals((await commit(books, [RENT, ["2026-09-30", "Work GmbH salary", "2450.00"]])).data.income, {
+      closed: 1,
+    });
+    await books.ok("update_settings", { closed_through: "2026-08" });
+    const { data } = await commit(books, [COFFEE, ["2026-09-30", "Salary Work GmbH September", "2450.00"]]);
+    assertEquals([data.income.created, (await listed(books)).length], [1, 1]);
+  },
   "said in a round amount takes the amount of its statement": async (books) => {
     const pay = (amount: string): Row => ["2026-10-03", "Work GmbH salary", amount];
     await say(books, { amount: "3000", date: "2026-10-01" });
