@@ -88,6 +88,7 @@ Deno.test("an organization is out of reach for members of another one", async ()
       "chg_000000000000",
       "imp_000000000000",
       "doc_000000000000",
+      "inc_000000000000",
       "prop_000000000000",
     ],
   };
@@ -119,7 +120,7 @@ async function collect(victim: Member, rows: string[]): Promise<VictimData> {
 
 const idsIn = (
   text: string,
-) => [...new Set(text.match(/\b(exp|bill|occ|pay|chg|cat|org|lnk|imp|prop|set|doc)_[0-9a-z]{8,32}\b/g))];
+) => [...new Set(text.match(/\b(exp|bill|occ|pay|chg|cat|org|lnk|imp|prop|set|doc|inc|acc)_[0-9a-z]{8,32}\b/g))];
 
 /** Every row that belongs to an organization, table by table. */
 async function dump(database: TestDatabase, organizationId: string): Promise<string[]> {
@@ -170,6 +171,7 @@ function stringsOf(
   if (pattern === PATTERNS.amount) return fc.constantFrom("1.00", "15.00", "8123.45");
   if (pattern === PATTERNS.currency) return fc.constantFrom("EUR", "USD");
   if (pattern === PATTERNS.monthWeekday) return fc.constantFrom("2TU", "-1FR");
+  if (pattern === PATTERNS.notice) return fc.constantFrom("3 months to quarter", "14 days");
   if (pattern === PATTERNS.url) return fc.constantFrom("https://shop.example/orders/1", "");
   if (pattern) {
     return fc.constantFrom(...[...ids, "2026-10", "none"].filter((value) => new RegExp(String(pattern)).test(value)));
