@@ -82,9 +82,10 @@ function taxKeyOf(payment: Payment, { tax_keys: keys }: DatevSettings): string |
   if (payment.currency !== payment.base_currency) return undefined;
   const [gross, tax] = [payment.amount, payment.tax].map((one) => Number(String(one).replace(".", "")));
   const { tax_percent: percent } = payment;
-  const fitting = TAX_RATES.filter((rate) =>
+  const taxBy = (rate: string) => Math.abs(gross!) * Number(rate) / (100 + Number(rate));
+  const near = TAX_RATES.filter((rate) =>
     (typeof percent !== "string" || Number(percent) === Number(rate)) &&
-    Math.abs(gross! * Number(rate) / (100 + Number(rate)) - tax!) <= 1
+    gross! < 0 === tax! < 0 && Math.abs(taxBy(rate) - Math.abs(tax!)) <= 1
   );
-  return fitting.length === 1 ? keys[fitting[0]!] : undefined;
+  return near.length === 1 && Math.round(taxBy(near[0]!)) === Math.abs(tax!) ? keys[near[0]!] : undefined;
 }

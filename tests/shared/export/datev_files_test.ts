@@ -1,6 +1,6 @@
 /** The DATEV batch against a file written by hand, and what is left out or needs a check. */
-import { assertEquals, assertStringIncludes } from "@std/assert";
-import { COLUMNS } from "../../../shared/export/datev_format.ts";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { COLUMNS, quoted } from "../../../shared/export/datev_format.ts";
 import { type DatevExport, datevFiles } from "../../../shared/export/datev_files.ts";
 import type { DatevSettings } from "../../../shared/export/datev_settings.ts";
 import { wordsOf } from "../../../shared/words/words.ts";
@@ -125,6 +125,8 @@ Deno.test("a tax key is written only if DATEV computes the same tax", async () =
   const files = await filesOf([
     taxed("nineteen", "59.99", "9.58"),
     taxed("seven", "-10.70", "-0.70"),
+    // A cent beside the tax that DATEV computes.
+    taxed("cent", "59.99", "9.57"),
     taxed("mixed", "100.00", "12.00"),
     taxed("swiss", "108.10", "8.10", { tax_percent: "8.1" }),
     taxed("claimed", "119.00", "19.00", { tax_percent: "7" }),
@@ -133,11 +135,21 @@ Deno.test("a tax key is written only if DATEV computes the same tax", async () =
     taxed("dollars", "119.00", "19.00", { currency: "USD", base_amount: "110.00" }),
     taxed("free", "5.00", "0.00"),
   ]);
-  assertEquals(linesOf(files.get(OCTOBER)).map((cells) => cells[8]), ['"0009"', '"0008"', "", "", "", "", "", ""]);
+  assertEquals(linesOf(files.get(OCTOBER)).map((cells) => cells[8]), ['"0009"', '"0008"', "", "", "", "", "", "", ""]);
   const names = readCsv(textOf(files.get("datev/remarks.csv"))).slice(1).map((row) => row[2]);
-  assertEquals(names, ["mixed", "swiss", "claimed", "tiny", "dollars"]);
+  assertEquals(names, ["cent", "mixed", "swiss", "claimed", "tiny", "dollars"]);
   const without = await filesOf([taxed("mixed", "100.00", "12.00")], { settings: { ...SETTINGS, tax_keys: {} } });
   assertEquals(without.has("datev/remarks.csv"), false, "accounts with automatic tax need no keys");
+});
+
+Deno.test("quoted() puts an apostrophe before every text that would start like a formula in the file", () => {
+  for (const sign of ["=", "⁼", "₌", "＝", "﹦", "+", "⁺", "＋", "-", "－", "﹣", "@", "＠", "﹫"]) {
+    for (const before of ["", " ", "\u2003", "\u00a0", "\u0308"]) {
+      const text = quoted(`${before}${sign}1+1`);
+      assert(!/^"\s*[=+@-]/.test(text), `${before}${sign} becomes ${text}`);
+    }
+  }
+  assertEquals([quoted("⁼1+1"), quoted("Rent")], ['"\'=1+1"', '"Rent"']);
 });
 
 Deno.test("a payment without a value, of nothing, or too large for the field is left out", async () => {
