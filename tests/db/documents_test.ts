@@ -93,6 +93,8 @@ testBooks("attach_document", {}, {
     assertEquals(document.candidates.map(({ id }: Json) => id).toSorted(), [one.bill.id, two.bill.id].toSorted());
     const said = await ana.ok("attach_document", { document_id: document.id, to: "none" });
     assertEquals([said.document.state, said.document.candidates], ["new", undefined]);
+    const again = await ana.ok("attach_document", { document_id: document.id, to: "none" });
+    assertEquals(again.document, said.document);
     assertEquals((await ana.ok("attach_document", { document_id: document.id })).document.state, "new");
     const filed = await ana.ok("attach_document", { document_id: document.id, to: two.bill.id });
     assertEquals(filed.document.filed, { id: two.bill.id, name: "Gas", due_on: "2026-11-25" });
@@ -112,6 +114,8 @@ testBooks("attach_document", {}, {
     const states = [];
     for (const said of [{ gross: "12.00" }, { payee: "Bakery" }, {}]) states.push((await add(ana, said)).state);
     assertEquals(states, ["new", "new", "unread"]);
+    const unread = await add(ana, {});
+    assertEquals((await ana.ok("attach_document", { document_id: unread.id, to: "none" })).document, unread);
   },
 
   "with the same content is the same document, and the same invoice joins the first": async (ana) => {

@@ -89,14 +89,16 @@ declare
   refused constant text[] := case when document.expense_id is not null
     then array[concat_ws(':', document.expense_id, document.occurrence_id)]
     else array(select app.match_key_of(m) from unnest(app.match_document(context, document)) as m) end;
+  declined app.documents;
 begin
   -- The person who detaches it counts as the one who added it, because otherwise nobody might see it.
   update app.documents as d
   set expense_id = null, occurrence_id = null, declined = d.declined || refused,
     added_by = case when d.expense_id is null then d.added_by else context.actor_id end
   where d.id = document.id and (refused <> '{}' or d.expense_id is not null)
-  returning d.* into document;
-  return document;
+  returning d.* into declined;
+  -- Without a record or a candidate, there is nothing to store.
+  return case when declined.id is null then document else declined end;
 end
 $$;
 comment on function app.decline_document is 'Stores that a document does not belong to its record or to any candidate.';
@@ -152,7 +154,7 @@ begin
   document := app.find_document(context, arguments ->> 'document_id');
   document := app.confirm_facts(document, arguments -> 'said');
   if arguments ->> 'to' = 'none' then
-    document := coalesce(app.decline_document(context, document), document);
+    document := app.decline_document(context, document);
   elsif arguments ? 'to' then
     document := app.confirm_amount(
       app.file_document(context, document, app.find_document_target(context, document, arguments))
