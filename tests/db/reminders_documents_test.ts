@@ -122,6 +122,15 @@ Deno.test("waiting mail causes one digest for those who may accept it, and is na
   assertEquals(await told([ana, ben], "2026-11-16"), [undefined, undefined]);
 });
 
+Deno.test("mail that arrives after a digest was created is told in the next one only", async () => {
+  const ana = await fresh();
+  await addBill(ana, "Rent", "2026-11-15");
+  await arrive(ana, "2026-11-13T23:00:00Z");
+  assertEquals(await told([ana], "2026-11-13"), [[{}]]);
+  assertEquals(await told([ana], "2026-11-14"), [[{ mails: { count: 1, until: "2026-11-27" } }]]);
+  assertEquals(await told([ana], "2026-11-15"), [undefined]);
+});
+
 Deno.test("no digest about documents or mail goes to people without mails, with a refused address or a past plan", async () => {
   for (
     const stop of [

@@ -19,7 +19,7 @@ comment on function app.describe_new_documents is
 alter function app.describe_new_documents set role = 'authenticated';
 
 create or replace function jobs.describe_waiting_mails(recipient identity.profiles, member identity.memberships,
-  after timestamptz, at timestamptz) returns jsonb
+  after timestamptz, until timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
   -- Only the service reads these tables.
@@ -31,11 +31,11 @@ begin
       'until', ((min(m.received_at) + app.kept_for('inbound_mails')) at time zone recipient.timezone)::date
     )
     from app.inbound_mails as m
-    where m.organization_id = member.organization_id and m.state = 'waiting'
+    where m.organization_id = member.organization_id and m.state = 'waiting' and m.received_at <= until
     having count(*) > 0
   ) end;
 end
 $$;
 comment on function jobs.describe_waiting_mails is
-  'The mail that a person has to accept or block: {count, is_new: some came since the last digest, until: when the '
-  'first is deleted}; null without any, and for people who may not decide.';
+  'The mail until a digest that a person has to accept or block: {count, is_new: some came since the last digest, '
+  'until: when the first is deleted}; null without any, and for people who may not decide.';

@@ -66,7 +66,7 @@ begin
       told := app.describe_notices(recipient, member, organization, noticed, at);
       used := app.describe_budget_notices(recipient, member, noticed, at);
       came := app.describe_new_documents(recipient, member, last_told, digest.created_at);
-      mails := jobs.describe_waiting_mails(recipient, member, last_told, at);
+      mails := jobs.describe_waiting_mails(recipient, member, last_told, digest.created_at);
     end if;
     is_news := coalesce(app.hears_all(member) and (came ->> 'waiting')::int > 0, false)
       or coalesce((mails ->> 'is_new')::boolean, false);
