@@ -122,7 +122,7 @@ export const findings = {
       amount: string;
     },
   ) =>
-    `${name} charged again after its confirmed end: ${inCurrency(amount, currency)} on ${last_on}${
+    `A charge like ${name} came after its confirmed end: ${inCurrency(amount, currency)} on ${last_on}${
       charges > 1 ? ` (${charges} charges)` : ""
     }, though it ended on ${ended_on} (confirmed on ${confirmed_on}). A last bill for the time before may be right; ` +
     "otherwise ask for the money back.",

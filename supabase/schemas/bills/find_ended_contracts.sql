@@ -15,6 +15,15 @@ end
 $$;
 comment on function app.first_charge is 'The first payment of a bill since a day.';
 
+create or replace function app.is_assumed(payment app.payments) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return payment.source = 'autopay'
+    and not exists (select from app.statement_links as k where k.payment_id = payment.id);
+end
+$$;
+comment on function app.is_assumed is 'Whether a payment was recorded automatically and no statement shows it.';
+
 create or replace function app.find_charged_trials(context app.context) returns table (rank date, finding jsonb)
 language plpgsql stable set search_path = '' as $$
 declare
@@ -24,8 +33,7 @@ begin
     select p.paid_on, jsonb_build_object(
       'bill_id', b.id, 'name', b.name, 'trial_ends_on', b.trial_ends_on, 'charged_on', p.paid_on,
       'amount', app.format_amount(p.amount_minor, p.currency), 'currency', p.currency,
-      'is_assumed', case when p.source = 'autopay'
-        and not exists (select from app.statement_links as k where k.payment_id = p.id) then true end,
+      'is_assumed', case when app.is_assumed(p) then true end,
       'schedule', app.describe_schedule(b)
     )
     from app.expenses as b
@@ -77,20 +85,39 @@ begin
         limit 1
       ) as l on true
     ), lines as (
-      select e.id, n.booked_on, n.direction, n.amount_minor, n.currency,
+      select e.id, n.id as line_id, n.booked_on, n.direction, n.amount_minor, n.currency,
         n.currency = e.currency and app.same_amount(n.amount_minor, e.minor, 30) as costs_alike,
         n.direction = 'out' and n.booked_on > e.ends_on
-          and app.names_resemble(n.text, null, e.name, (e.bill).payee) as resembles,
+          and app.names_resemble(n.text, null, e.name, (e.bill).payee)
+          -- A payment of another bill, or of a date due until the end, is no new charge.
+          and not exists (
+            select from app.statement_links as k
+            join app.payments as p on p.id = k.payment_id and p.deleted_at is null
+            left join app.expense_occurrences as o on o.id = p.occurrence_id
+            where k.line_id = n.id and (starts_with(p.expense_id, 'bill_') and p.expense_id <> e.id
+              or o.expense_id = e.id and o.due_on <= e.ends_on)
+          ) as resembles,
         n.amount_minor = e.minor and n.currency = e.currency as costs_the_same
       from paid as e
       join app.statement_lines as n on n.account_id = e.account_id and n.booked_on >= e.ends_on - days
+    ), later_payments as (
+      select e.id, p.id as payment_id, p.paid_on, p.amount_minor, p.currency
+      from ended as e
+      join app.payments as p on p.expense_id = e.id
+      where p.deleted_at is null and p.direction = 'out' and p.source <> 'autopay' and p.paid_on > e.ends_on
+        and not exists (
+          select from app.expense_occurrences as o where o.id = p.occurrence_id and o.due_on <= e.ends_on
+        )
     ), dates as (
       select e.id, d.due_on,
         bool_or(n.booked_on between d.due_on - days and d.due_on) and
           bool_or(n.booked_on between d.due_on and d.due_on + days) and max(n.booked_on) >= d.due_on + days
           as is_covered,
         bool_or(n.booked_on between d.due_on - days and d.due_on + days and n.booked_on > e.ends_on
-          and n.direction = 'out' and (n.costs_the_same or n.resembles)) as is_charged
+          and n.direction = 'out' and (n.costs_the_same or n.resembles)) or exists (
+          select from later_payments as p
+          where p.id = e.id and p.paid_on between d.due_on - days and d.due_on + days
+          ) as is_charged
       from paid as e
       cross join lateral (
         -- As if it had gone on.
@@ -104,7 +131,7 @@ begin
       group by e.id, d.due_on
     ), saved as (
       select d.id, count(*) filter (where d.is_covered and not coalesce(d.is_charged, false)) as proven,
-        count(*) filter (where not coalesce(d.is_covered, false)) as unproven,
+        count(*) filter (where not coalesce(d.is_covered or d.is_charged, false)) as unproven,
         min(d.due_on) filter (where d.is_covered and not coalesce(d.is_charged, false)) as since_on
       from dates as d
       group by d.id
@@ -116,10 +143,13 @@ begin
         select n.id, n.booked_on as paid_on, n.amount_minor as minor, n.currency
         from lines as n where n.resembles and n.costs_alike
         union
-        select e.id, p.paid_on, p.amount_minor, p.currency
-        from ended as e
-        join app.payments as p on p.expense_id = e.id
-        where p.deleted_at is null and p.direction = 'out' and p.source <> 'autopay' and p.paid_on > e.ends_on
+        select p.id, p.paid_on, p.amount_minor, p.currency
+        from later_payments as p
+        where not exists (
+          select from app.statement_links as k
+          join lines as n on n.line_id = k.line_id and n.id = p.id
+          where k.payment_id = p.payment_id and n.resembles and n.costs_alike
+        )
       ) as c
       group by c.id
     )

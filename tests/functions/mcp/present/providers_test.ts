@@ -172,7 +172,7 @@ const FINDINGS: Record<keyof typeof en.findings, [finding: Json, text: string][]
       amount: "29.90",
       currency: "EUR",
     },
-    "Gym charged again after its confirmed end: 29.90 EUR on 2026-10-01 (2 charges), though it ended on 2026-08-31 " +
+    "A charge like Gym came after its confirmed end: 29.90 EUR on 2026-10-01 (2 charges), though it ended on 2026-08-31 " +
     "(confirmed on 2026-07-02). A last bill for the time before may be right; otherwise ask for the money back.",
   ]],
   savings: [
