@@ -74,7 +74,7 @@ const EN: Template = {
   request: (contract, day, isInTime) =>
     day
       ? `I hereby cancel the contract “${contract}”${
-        isInTime ? " in due time" : ""
+        isInTime ? ", giving the required notice," : ""
       } with effect from the end of ${day}, or otherwise on the earliest possible date.`
       : `I hereby cancel the contract “${contract}” on the earliest possible date.`,
   confirm: "Please confirm in writing that you received this cancellation, and the day on which the contract ends.",
@@ -82,7 +82,7 @@ const EN: Template = {
 };
 
 /** Several lines, each safe to show; empty ones go. */
-const lines = (text: string): string[] => text.split(/\r\n|[\r\n]/).map((line) => oneLine(line)).filter(Boolean);
+const lines = (text: string): string[] => text.split(/\r\n|[\r\n]/).map((line) => oneLine(line, 300)).filter(Boolean);
 
 /** What the letter leaves blank. An online form needs neither a name nor an address. */
 export const missingIn = (facts: LetterFacts): MissingInLetter[] => {

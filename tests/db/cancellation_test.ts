@@ -65,9 +65,26 @@ testBooks("draft_cancellation", { day: TODAY }, {
     const { warnings, data } = await books.call("draft_cancellation", { bill_id: id, leave_on: "2026-01-31" });
     assertEquals(warnings.map(({ code }: Json) => code), ["other_end"]);
     assertEquals([data.letter.ends_on, data.letter.arrives_by], ["2026-01-31", "2026-01-31"]);
-    assert(!data.letter.text.includes("in due time"), data.letter.text);
+    assert(!data.letter.text.includes("required notice"), data.letter.text);
     assertEquals((await books.call("draft_cancellation", { bill_id: id, leave_on: "2027-02-28" })).warnings, []);
     await books.fails("date_out_of_range", "draft_cancellation", { bill_id: id, leave_on: "2026-01-01" });
+  },
+  "claims no due time while the term is unknown, and forgets the day of an earlier draft": async (books) => {
+    const id = await addGym(books, { contract: { notice: "1 month" } });
+    const leave_on = "2026-06-30";
+    const { letter, bill } = await books.ok("draft_cancellation", { bill_id: id, leave_on });
+    assert(letter.text.includes("30 June 2026") && !letter.text.includes("required notice"), letter.text);
+    assertEquals(bill.contract.leave_on, leave_on);
+    assertEquals((await books.ok("draft_cancellation", { bill_id: id })).bill.contract.leave_on, undefined);
+  },
+  "finds the end of a contract whose bill is no longer active": async (books) => {
+    const id = await addGym(books, { contract: GYM });
+    for (const set of [{ status: "paused" }, { status: "cancelled" }]) {
+      await books.ok("update_bill", { bill_id: id, set });
+      const { letter, next } = await books.ok("draft_cancellation", { bill_id: id });
+      assertEquals([letter.ends_on, letter.arrives_by], ["2026-02-28", "2026-01-31"]);
+      assert(!next.includes("stays active") && next.includes("set.contract.confirmed_on"), next);
+    }
   },
   "is a write: viewers, strangers and other organizations cannot": async (books, database) => {
     const id = await addGym(books, { contract: GYM });
@@ -111,9 +128,49 @@ testBooks("after a cancellation", { day: TODAY }, {
     await books.ok("update_settings", { own_only: false });
     await importStatement(books, [["2026-05-05", "FIT GMBH", "12.99"], ["2026-05-18", "Kiosk", "3.00"]]);
     assertEquals(await textsOf(books, "charged_after_end"), [
-      "Gym charged again after its confirmed end: 12.99 EUR on 2026-05-05, though it ended on 2026-02-28 (confirmed on 2026-02-01). A last bill for the time before may be right; otherwise ask for the money back.",
+      "A charge like Gym came after its confirmed end: 12.99 EUR on 2026-05-05, though it ended on 2026-02-28 (confirmed on 2026-02-01). A last bill for the time before may be right; otherwise ask for the money back.",
     ]);
     assertEquals((await textsOf(books, "savings"))[0]!.startsWith("2 payments of 12.99 EUR"), true);
+  },
+  "a late payment and another bill of the company are no new charge": async (books) => {
+    const id = await addGym(books, { contract: GYM });
+    await importStatement(books, [["2026-01-02", "Kiosk", "3.00"]]);
+    books.goTo("2026-01-06");
+    await importStatement(books, [["2026-01-05", "FIT GMBH", "12.99"]]);
+    const set = { contract: { confirmed_on: "today" }, ends_on: "2026-02-28" };
+    await books.ok("update_bill", { bill_id: id, set });
+    books.goTo("2026-03-03");
+    await books.ok("mark_bill_paid", { bill_id: id, due_on: "2026-02-05", paid_on: "2026-03-02" });
+    books.goTo("2026-03-20");
+    await importStatement(books, [["2026-03-03", "FIT GMBH", "12.99"]]);
+    await addGym(books, { name: "Yoga", first_due: "2026-03-18", on_duplicate: "allow" });
+    await books.ok("mark_bill_paid", { bill_name: "Yoga", due_on: "2026-03-18", paid_on: "2026-03-18" });
+    await importStatement(books, [["2026-03-19", "FIT GMBH", "12.99"]]);
+    assertEquals(await textsOf(books, "charged_after_end"), []);
+  },
+  "a payment and its line are one charge, and a paid date is not saved": async (books) => {
+    const id = await addGym(books, { contract: GYM });
+    books.goTo("2026-01-06");
+    await importStatement(books, [["2026-01-05", "FIT GMBH", "12.99"]]);
+    await books.ok("mark_bill_paid", { bill_id: id, due_on: "2026-02-05", paid_on: "2026-01-06" });
+    books.goTo("2026-04-20");
+    await books.ok("mark_bill_paid", { bill_id: id, due_on: "2026-03-05", paid_on: "2026-03-05" });
+    await books.ok("mark_bill_paid", { bill_id: id, due_on: "2026-04-05", paid_on: "2026-04-05" });
+    await importStatement(books, [
+      ["2026-02-24", "Kiosk", "5.00"],
+      ["2026-03-06", "FIT GMBH", "12.99"],
+      ["2026-03-18", "Kiosk", "6.00"],
+      ["2026-04-01", "Kiosk", "3.00"],
+      ["2026-04-09", "Kiosk", "7.00"],
+      ["2026-04-19", "Kiosk", "4.00"],
+    ]);
+    await books.ok("update_bill", {
+      bill_id: id,
+      set: { contract: { confirmed_on: "2026-02-01" }, ends_on: "2026-02-28" },
+    });
+    const [text] = await textsOf(books, "charged_after_end");
+    assert(text!.includes("12.99 EUR on 2026-04-05 (2 charges)"), text);
+    assertEquals(await textsOf(books, "savings"), []);
   },
   "nothing is saved before a confirmation": async (books) => {
     const id = await addGym(books, { contract: GYM });

@@ -64,7 +64,13 @@ export const missingInLetter: Record<MissingInLetter, string> = {
 
 /** What the person does with a draft. */
 export const afterDraft = (
-  { name, form, cancel_by, today }: { name: string; form?: CancelForm; cancel_by?: string; today: string },
+  { name, form, cancel_by, today, isActive }: {
+    name: string;
+    form?: CancelForm;
+    cancel_by?: string;
+    today: string;
+    isActive: boolean;
+  },
 ): string =>
   `Nothing was sent. ${
     form ? `The contract asks for ${FORMS[form]}` : "How the contract must be cancelled is unknown: ask (contract.form)"
@@ -74,12 +80,13 @@ export const afterDraft = (
       : cancel_by < today
       ? `The last day for that end, ${cancel_by}, has passed`
       : `The person sends it so that it arrives by ${cancel_by}`
-  }. ${name} stays active and due until a confirmation is recorded: update_bill with set.contract.confirmed_on, and ` +
-  "ends_on for the confirmed last day.";
+  }. ${
+    isActive ? `${name} stays active and due until a confirmation is recorded` : "When a confirmation comes, record it"
+  }: update_bill with set.contract.confirmed_on, and ends_on for the confirmed last day.`;
 
 const FORMS: Record<CancelForm, string> = {
   letter: "a signed letter",
-  email: "a mail",
+  email: "an email",
   online: "its website or app: paste the text there",
   any: "no special form",
 };

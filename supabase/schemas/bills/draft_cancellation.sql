@@ -3,6 +3,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   bill app.expenses := app.find_bill(context, arguments);
   leave_on date := app.parse_date(context, arguments ->> 'leave_on', 'leave_on');
+  running app.expenses;
   exit app.contract_exit;
   ends_on date;
   cancel_by date;
@@ -22,11 +23,17 @@ begin
   if arguments ? 'contract' then
     bill := app.change_bill(context, bill, jsonb_build_object('contract', arguments -> 'contract'));
   end if;
-  exit := app.next_exit(bill, context.today);
+  running := bill;
+  if bill.status <> 'active' then
+    -- The books no longer expect its dates, but the contract goes on.
+    running.status := 'active';
+    running.ends_on := null;
+  end if;
+  exit := app.next_exit(running, context.today);
   ends_on := coalesce(leave_on, exit.leaves_on - 1);
   cancel_by := coalesce(app.cancel_by(bill, ends_on + 1), exit.cancel_by);
   if leave_on is not null and exit.leaves_on is not null then
-    is_possible := (app.next_exit(bill, cancel_by)).leaves_on = leave_on + 1 and cancel_by >= context.today;
+    is_possible := (app.next_exit(running, cancel_by)).leaves_on = leave_on + 1 and cancel_by >= context.today;
     if not coalesce(is_possible, false) then
       cancel_by := exit.cancel_by;
       warnings := warnings || app.warning('other_end', jsonb_build_object(
@@ -34,8 +41,8 @@ begin
       ));
     end if;
   end if;
-  warnings := warnings || app.warn_of_contract(bill, context.today);
-  bill.contract := coalesce(bill.contract, '{}')
+  warnings := warnings || app.warn_of_contract(running, context.today);
+  bill.contract := coalesce(bill.contract, '{}') - 'leave_on'
     || jsonb_strip_nulls(jsonb_build_object('drafted_on', context.today, 'leave_on', ends_on));
   perform app.write_bill(bill);
   return jsonb_build_object(
@@ -43,9 +50,10 @@ begin
       'bill', app.describe_bills(context, array[bill.id]) -> 0,
       'letter', jsonb_strip_nulls(jsonb_build_object(
         'language', coalesce(arguments ->> 'language', 'en'), 'today', context.today, 'name', bill.name,
-        'payee', bill.payee, 'ends_on', ends_on, 'is_in_time', is_possible and cancel_by >= context.today,
-        'cancel_by', cancel_by, 'form', bill.contract -> 'form', 'address', bill.contract -> 'address',
-        'customer_number', bill.contract -> 'customer_number', 'sender', arguments -> 'sender',
+        'payee', bill.payee, 'ends_on', ends_on,
+        'is_in_time', is_possible and exit.leaves_on is not null and cancel_by >= context.today,
+        'is_active', bill.status = 'active', 'cancel_by', cancel_by, 'form', bill.contract -> 'form',
+        'address', bill.contract -> 'address', 'customer_number', bill.contract -> 'customer_number', 'sender', arguments -> 'sender',
         'words', arguments -> 'words'
       ))
     ),

@@ -67,7 +67,12 @@ Yours faithfully
   assertEquals(missingIn(facts), ["address", "customer_number", "sender", "ends_on"]);
   assertEquals(missingIn({ ...facts, form: "online" }), ["customer_number", "sender", "ends_on"]);
   assertEquals(missingIn({ ...facts, form: undefined })[0], "payee");
-  assert(!LETTERS.en({ ...FULL, is_in_time: false }).body.includes("in due time"));
+  assert(!LETTERS.en({ ...FULL, is_in_time: false }).body.includes("required notice"));
+});
+
+Deno.test("a long line of an address is not cut", () => {
+  const address = `${"A".repeat(200)} 1`;
+  assert(LETTERS.en({ ...FULL, form: "letter", address }).body.includes(address));
 });
 
 Deno.test("names and addresses stay within their lines, and markup stays text", () => {

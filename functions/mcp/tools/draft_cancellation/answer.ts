@@ -11,6 +11,8 @@ const Letter = z.object({
   payee: z.optional(z.string()),
   ends_on: z.optional(z.string()),
   is_in_time: z.optional(z.boolean()),
+  /** Whether the books expect more dates of the bill. */
+  is_active: z.optional(z.boolean()),
   cancel_by: z.optional(z.string()),
   form: z.optional(z.enum(["letter", "email", "online", "any"])),
   address: z.optional(z.string()),
@@ -37,7 +39,13 @@ export const answer = presenter(
         ...(cancel_by && { arrives_by: cancel_by }),
       },
       missing: missingIn(letter as LetterFacts).map((one) => words.missingInLetter[one]),
-      next: words.afterDraft({ name: letter.name, form, cancel_by, today: letter.today }),
+      next: words.afterDraft({
+        name: letter.name,
+        form,
+        cancel_by,
+        today: letter.today,
+        isActive: letter.is_active ?? true,
+      }),
     };
   },
 );
