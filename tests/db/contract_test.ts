@@ -177,6 +177,16 @@ testBooks("a contract", { day: TODAY }, {
     books.goTo("2026-12-01");
     assertEquals(textsOf((await books.ok("review_bills")).cancel_by), []);
   },
+  "that nobody said renews can end on its last day": async (books) => {
+    await add(books, "Club", { notice_days: 14, contract: { started_on: "2025-12-15", term_months: 12 } });
+    assertEquals(textsOf((await books.ok("review_bills")).cancel_by), [
+      "Club can end on 2026-12-14; to end it, cancel by 2026-12-01.",
+    ]);
+  },
+  "says one month as people do": async (books) => {
+    const { contract } = await add(books, "Gym", { contract: { ...GYM, notice: "1 month to month" } });
+    assertEquals(contract.notice, "1 month to month");
+  },
   "ends with its confirmation": async (books) => {
     const { id } = await add(books, "Gym", { contract: GYM });
     const confirm = (more: Json) =>

@@ -126,7 +126,9 @@ begin
         then app.next_renewal(b.bill, context.today) end,
       'cancel_by', exit.cancel_by,
       'contract', case when b.contract is not null then b.contract || jsonb_build_object(
-        'can_end_on', exit.leaves_on - 1, 'missing', nullif(app.missing_of_contract(b.bill, context.today), '{}')
+        'can_end_on', exit.leaves_on - 1,
+        'notice', regexp_replace(b.contract ->> 'notice', '^1 (day|week|month)s', '1 \1'),
+        'missing', nullif(app.missing_of_contract(b.bill, context.today), '{}')
       ) end,
       'share_note', case when b.share_bp < 10000 then jsonb_build_object(
         'percent', trim_scale(b.share_bp / 100.0), 'amount',

@@ -25,7 +25,7 @@ begin atomic
     'bill_id', b.id, 'name', b.name, 'cancel_by', e.cancel_by,
     'renews_on', case when e.leaves_on is null then r.renews_on
       when app.term_months(b) <> 0 then e.leaves_on end,
-    'ends_on', case when b.contract ? 'notice' then e.leaves_on - 1 end,
+    'ends_on', case when b.contract ? 'notice' or coalesce(app.term_months(b), 0) = 0 then e.leaves_on - 1 end,
     'days_left', e.cancel_by - (context).today, 'form', b.contract -> 'form',
     'drafted_on', b.contract -> 'drafted_on',
     'missing', case when e.leaves_on is null then to_jsonb(m.missing) end
