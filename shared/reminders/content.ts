@@ -90,6 +90,8 @@ export const DigestNotice = z.object({
   amount: z.nullable(z.string()),
   /** The price before a rise. */
   earlier_amount: z.nullable(z.string()),
+  /** With `trial_charged`: the payment was recorded automatically, and no statement shows it. */
+  is_assumed: z.optional(z.nullable(z.boolean())),
 });
 export type DigestNotice = z.infer<typeof DigestNotice>;
 

@@ -29,7 +29,6 @@ export interface Row {
   isOverdue: boolean;
 }
 
-/** "Groceries", "€412.00 of €500.00 this month (82%)". */
 /** The label and amount of a budget or balance. */
 export interface BudgetRow {
   name: string;
@@ -220,10 +219,11 @@ function noticeNote(notice: DigestNotice, { words, format, today }: Setting): st
     case "trial":
       return words.notice.trial({ amount, frequency, every });
     case "trial_charged":
-      return words.notice.trial_charged({ amount, frequency, every });
+      return words.notice.trial_charged({ amount, frequency, every, isAssumed: notice.is_assumed ?? false });
     case "cancel_by":
       return words.notice.cancel_by({
-        amount,
+        // Without a known renewal, no later cost is known.
+        amount: months === null ? undefined : amount,
         renewsOn: format.date(notice.renews_on!, { style: "day", today }),
         endsOn: notice.ends_on ? format.date(notice.ends_on, { style: "day", today }) : undefined,
         months,

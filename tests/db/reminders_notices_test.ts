@@ -231,6 +231,19 @@ Deno.test("a contract is told 14 and 3 days before its last day to cancel, with 
   assertEquals(await daysOf("2026-11-17", 40), { "11-27": "cancel_by Gym 3", "12-18": "renewal Gym 14" });
 });
 
+Deno.test("a contract that nobody said renews has a last day, and an automatic charge is assumed", async () => {
+  const books = await fresh({ day: SOON });
+  const contract = { started_on: "2025-12-15", term_months: 12 };
+  await addBill(books, "Club", FAR, { contract, notice_days: 14 });
+  await addBill(books, "Zoom", "2026-11-21", { trial_ends_on: "2026-11-20", autopay: true });
+  const told = (await run(at("2026-11-22")))
+    .flatMap(({ content }) => content.organizations).flatMap(({ notices }) => notices);
+  assertEquals(told.map(({ name, ends_on, term_months, is_assumed }) => [name, ends_on, term_months, is_assumed]), [
+    ["Zoom", null, null, true],
+    ["Club", "2026-12-14", null, null],
+  ]);
+});
+
 Deno.test("an open-ended contract is told before its minimum term ends, and never again", async () => {
   const books = await fresh({ day: SOON });
   const contract = { started_on: "2025-12-15", term_months: 12, renewal_months: 0, notice: "2 weeks to day" };

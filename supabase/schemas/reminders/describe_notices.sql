@@ -28,10 +28,13 @@ begin
         'term_years', app.term_years(n.bill), 'term_months', app.term_months(n.bill),
         'is_contract', app.first_renewal(n.bill) is not null,
         'renews_on', case when n.kind = 'cancel_by' then exit.leaves_on end,
-        'ends_on', case when n.kind = 'cancel_by' and (n.bill).contract ? 'notice' then exit.leaves_on - 1 end,
+        'ends_on', case when n.kind = 'cancel_by'
+          and ((n.bill).contract ? 'notice' or coalesce(app.term_months(n.bill), 0) = 0) then exit.leaves_on - 1 end,
         'form', case when n.kind = 'cancel_by' then (n.bill).contract -> 'form' end,
         'amount', case when shows_amounts then app.format_minor(a.minor, n.exponent) end,
-        'earlier_amount', case when shows_amounts then app.format_minor(a.earlier_minor, n.exponent) end
+        'earlier_amount', case when shows_amounts then app.format_minor(a.earlier_minor, n.exponent) end,
+        'is_assumed', case when n.kind = 'trial_charged'
+          then app.is_assumed(app.first_charge(n.bill, n.about_on)) end
       ) order by n.place) filter (where n.place <= max_listed),
       'unlisted', count(*) filter (where n.place > max_listed),
       'tells_of', jsonb_agg(n.log_id)

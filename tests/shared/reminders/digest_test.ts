@@ -204,12 +204,14 @@ Deno.test("an upcoming line shows its cost unless amounts are hidden", async () 
       notice("cancel_by", "Phone", 14, { ...contract, term_months: 0, form: "online" }),
       notice("cancel_by", "Club", 14, { ...contract, term_months: null, form: "any" }),
       notice("trial_charged", "Zoom", -1),
+      notice("trial_charged", "Zoom", -1, { is_assumed: true }),
     ]),
     [
       "last day to cancel by letter to leave on January 9, 2027, or it renews on January 10, 2027 for another 6 months",
       "last day to cancel online to leave on January 9, 2027, or it goes on",
       "last day to cancel to leave on January 9, 2027",
       "the trial ended, and it charged €15.99; it costs that a month from now on",
+      "the trial ended, and it counts as charged €15.99 (no statement shows it yet); it costs that a month from now on",
     ],
   );
 });

@@ -184,8 +184,10 @@ export const digest = {
   notice: {
     trial: ({ amount, ...often }: { amount?: string } & Rhythm): string =>
       `the trial ends${amount ? `, then it costs ${amount}${rhythm(often)}` : ""}`,
-    trial_charged: ({ amount, ...often }: { amount?: string } & Rhythm): string =>
-      `the trial ended, and it charged${amount ? ` ${amount}` : ""}; it costs that${rhythm(often)} from now on`,
+    trial_charged: ({ amount, isAssumed, ...often }: { amount?: string; isAssumed: boolean } & Rhythm): string =>
+      `the trial ended, and it ${isAssumed ? "counts as charged" : "charged"}${amount ? ` ${amount}` : ""}${
+        isAssumed ? " (no statement shows it yet)" : ""
+      }; it costs that${rhythm(often)} from now on`,
     /** @param contract.endsOn its last day @param contract.months of the next term; 0 for an open end, null if unknown */
     cancel_by: ({ amount, renewsOn, endsOn, months, form }: {
       amount?: string;
