@@ -53,8 +53,8 @@ begin
         'payee', bill.payee, 'ends_on', ends_on,
         'is_in_time', is_possible and exit.leaves_on is not null and cancel_by >= context.today,
         'is_active', bill.status = 'active', 'cancel_by', cancel_by, 'form', bill.contract -> 'form',
-        'address', bill.contract -> 'address', 'customer_number', bill.contract -> 'customer_number', 'sender', arguments -> 'sender',
-        'words', arguments -> 'words'
+        'address', bill.contract -> 'address', 'customer_number', bill.contract -> 'customer_number',
+        'sender', arguments -> 'sender', 'words', arguments -> 'words'
       ))
     ),
     'warnings', warnings,
