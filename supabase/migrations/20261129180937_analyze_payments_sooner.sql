@@ -380,23 +380,25 @@ begin
         )
     );
     if budget_minor is null then
+      flow.weeks := 0;
+      flow.day_minor := 0;
       basis.left_out := basis.left_out || '{"code":"spending_unknown"}'::jsonb;
-      return basis;
+    else
+      flow.weeks := min_weeks;
+      flow.day_minor := least(-budget_minor + coalesce((
+        select sum(app.times_a_month(e.frequency, e.every, cardinality(e.month_days)) * e.amount_minor
+          * app.worth_in(context.base_currency, e.currency, context.today) / 30.4375)
+        from app.expenses as e
+        where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
+          and e.deleted_at is null and (select bool_or(b.category_id is null) from app.budgets as b
+            where b.deleted_at is null and b.organization_id = context.organization_id)
+      ), 0), 0);
+      flow.week_variance := (flow.day_minor * 7 * 0.3) ^ 2;
+      basis.left_out := basis.left_out || jsonb_build_object(
+        'code', 'budgets_instead', 'currency', context.base_currency,
+        'amount', app.format_amount(round(-flow.day_minor * 30)::numeric, context.base_currency)
+      );
     end if;
-    flow.weeks := min_weeks;
-    flow.day_minor := least(-budget_minor + coalesce((
-      select sum(app.times_a_month(e.frequency, e.every, cardinality(e.month_days)) * e.amount_minor
-        * app.worth_in(context.base_currency, e.currency, context.today) / 30.4375)
-      from app.expenses as e
-      where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
-        and e.deleted_at is null and (select bool_or(b.category_id is null) from app.budgets as b
-          where b.deleted_at is null and b.organization_id = context.organization_id)
-    ), 0), 0);
-    flow.week_variance := (flow.day_minor * 7 * 0.3) ^ 2;
-    basis.left_out := basis.left_out || jsonb_build_object(
-      'code', 'budgets_instead', 'currency', context.base_currency,
-      'amount', app.format_amount(round(-flow.day_minor * 30)::numeric, context.base_currency)
-    );
   end if;
   -- Payments that were recorded after the balance count at least as much as usual.
   flow.since_minor := least(flow.since_minor - flow.day_minor * (context.today - covered_on), 0);
@@ -405,6 +407,9 @@ begin
       'account_id', case when is_sole then (basis.positions[1]).account_id end, 'currency', context.base_currency,
       'due_on', context.today, 'minor', flow.since_minor, 'down', 0, 'up', 0, 'kind', 'recorded'
     ));
+  end if;
+  if flow.weeks = 0 then
+    return basis;
   end if;
   changed := case when is_sole then basis.positions[1] end;
   changed.currency := context.base_currency;
@@ -747,7 +752,7 @@ begin
   document := app.find_document(context, arguments ->> 'document_id');
   document := app.confirm_facts(document, arguments -> 'said');
   if arguments ->> 'to' = 'none' then
-    document := coalesce(app.decline_document(context, document), document);
+    document := app.decline_document(context, document);
   elsif arguments ? 'to' then
     document := app.confirm_amount(
       app.file_document(context, document, app.find_document_target(context, document, arguments))
@@ -1075,6 +1080,9 @@ begin
       order by e.id for no key update;
       update app.expenses as e set category_id = target.id where e.category_id = category.id and e.deleted_at is null;
       get diagnostics moved = row_count;
+      -- Income in a closed month ends the merge, like spending.
+      update app.incomes as i set category_id = target.id
+        where i.category_id = category.id and i.deleted_at is null;
       -- A private and a shared category may each have a rule for the same words.
       update app.payee_rules as r set deleted_at = context.at
         where r.category_id = category.id and r.deleted_at is null and exists (
@@ -1740,19 +1748,19 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.check_income_question(arguments jsonb, dimensions text[])
+CREATE OR REPLACE FUNCTION app.check_income_question(request jsonb, dimensions text[])
  RETURNS void
  LANGUAGE plpgsql
  STABLE
  SET search_path TO ''
 AS $function$
 declare
-  is_net constant boolean := arguments ->> 'kind' = 'net';
+  is_net constant boolean := request ->> 'kind' = 'net';
   other text;
 begin
   perform app.refuse_income_fields(
-    arguments - array(
-      select a.key from jsonb_each_text(arguments) as a where (a.key, a.value) in (('compare', 'none'))
+    request - array(
+      select a.key from jsonb_each_text(request) as a where (a.key, a.value) in (('compare', 'none'))
     ),
     array['kind', 'from', 'to', 'period', 'currency', 'group_by', 'in_currency', 'top'] || case when is_net then '{}'
       else array['query', 'categories', 'not_categories', 'payee', 'recorded_by'] end, null
@@ -2529,24 +2537,26 @@ declare
   refused constant text[] := case when document.expense_id is not null
     then array[concat_ws(':', document.expense_id, document.occurrence_id)]
     else array(select app.match_key_of(m) from unnest(app.match_document(context, document)) as m) end;
+  declined app.documents;
 begin
   -- The person who detaches it counts as the one who added it, because otherwise nobody might see it.
   update app.documents as d
   set expense_id = null, occurrence_id = null, declined = d.declined || refused,
     added_by = case when d.expense_id is null then d.added_by else context.actor_id end
   where d.id = document.id and (refused <> '{}' or d.expense_id is not null)
-  returning d.* into document;
-  return document;
+  returning d.* into declined;
+  -- Without a record or a candidate, there is nothing to store.
+  return case when declined.id is null then document else declined end;
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.delete_incomes(context app.context, arguments jsonb)
+CREATE OR REPLACE FUNCTION app.delete_incomes(context app.context, request jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
  SET search_path TO ''
 AS $function$
 declare
-  ids constant text[] := array(select jsonb_array_elements_text(arguments -> 'ids'));
+  ids constant text[] := array(select jsonb_array_elements_text(request -> 'ids'));
   deleted jsonb;
   kept jsonb;
   differing jsonb;
@@ -2556,7 +2566,7 @@ begin
   from app.incomes as i
   where i.id = any (ids);
   select jsonb_build_object('name', d -> 'name', 'current', d - 'id' - 'version') into differing
-  from jsonb_array_elements(arguments -> 'expected') as x
+  from jsonb_array_elements(request -> 'expected') as x
   join jsonb_array_elements(deleted) as d on d ->> 'id' = x ->> 'id'
   where x ? 'amount' and (x ->> 'amount')::numeric <> (d ->> 'amount')::numeric
     or x ? 'date' and app.parse_date(context, x ->> 'date', 'expected')::text <> coalesce(d ->> 'date', d ->> 'next_on')
@@ -2580,7 +2590,7 @@ begin
       else jsonb_build_array(app.warning('income_still_expected', jsonb_build_object('rules', kept))) end,
     'facts', jsonb_strip_nulls(jsonb_build_object(
       'count', cardinality(ids), 'names', jsonb_path_query_array(deleted, '$[0 to 3].name'),
-      'reason', app.clean_text(arguments ->> 'reason')
+      'reason', app.clean_text(request ->> 'reason')
     ))
   );
 end
@@ -2881,7 +2891,9 @@ begin
         then app.next_renewal(b.bill, context.today) end,
       'cancel_by', exit.cancel_by,
       'contract', case when b.contract is not null then b.contract || jsonb_build_object(
-        'can_end_on', exit.leaves_on - 1, 'missing', nullif(app.missing_of_contract(b.bill, context.today), '{}')
+        'can_end_on', exit.leaves_on - 1,
+        'notice', regexp_replace(b.contract ->> 'notice', '^1 (day|week|month)s', '1 \1'),
+        'missing', nullif(app.missing_of_contract(b.bill, context.today), '{}')
       ) end,
       'share_note', case when b.share_bp < 10000 then jsonb_build_object(
         'percent', trim_scale(b.share_bp / 100.0), 'amount',
@@ -3554,10 +3566,13 @@ begin
         'term_years', app.term_years(n.bill), 'term_months', app.term_months(n.bill),
         'is_contract', app.first_renewal(n.bill) is not null,
         'renews_on', case when n.kind = 'cancel_by' then exit.leaves_on end,
-        'ends_on', case when n.kind = 'cancel_by' and (n.bill).contract ? 'notice' then exit.leaves_on - 1 end,
+        'ends_on', case when n.kind = 'cancel_by'
+          and ((n.bill).contract ? 'notice' or coalesce(app.term_months(n.bill), 0) = 0) then exit.leaves_on - 1 end,
         'form', case when n.kind = 'cancel_by' then (n.bill).contract -> 'form' end,
         'amount', case when shows_amounts then app.format_minor(a.minor, n.exponent) end,
-        'earlier_amount', case when shows_amounts then app.format_minor(a.earlier_minor, n.exponent) end
+        'earlier_amount', case when shows_amounts then app.format_minor(a.earlier_minor, n.exponent) end,
+        'is_assumed', case when n.kind = 'trial_charged'
+          then app.is_assumed(app.first_charge(n.bill, n.about_on)) end
       ) order by n.place) filter (where n.place <= max_listed),
       'unlisted', count(*) filter (where n.place > max_listed),
       'tells_of', jsonb_agg(n.log_id)
@@ -4126,6 +4141,7 @@ AS $function$
 declare
   bill app.expenses := app.find_bill(context, arguments);
   leave_on date := app.parse_date(context, arguments ->> 'leave_on', 'leave_on');
+  running app.expenses;
   exit app.contract_exit;
   ends_on date;
   cancel_by date;
@@ -4145,11 +4161,17 @@ begin
   if arguments ? 'contract' then
     bill := app.change_bill(context, bill, jsonb_build_object('contract', arguments -> 'contract'));
   end if;
-  exit := app.next_exit(bill, context.today);
+  running := bill;
+  if bill.status <> 'active' then
+    -- The books no longer expect its dates, but the contract goes on.
+    running.status := 'active';
+    running.ends_on := null;
+  end if;
+  exit := app.next_exit(running, context.today);
   ends_on := coalesce(leave_on, exit.leaves_on - 1);
   cancel_by := coalesce(app.cancel_by(bill, ends_on + 1), exit.cancel_by);
   if leave_on is not null and exit.leaves_on is not null then
-    is_possible := (app.next_exit(bill, cancel_by)).leaves_on = leave_on + 1 and cancel_by >= context.today;
+    is_possible := (app.next_exit(running, cancel_by)).leaves_on = leave_on + 1 and cancel_by >= context.today;
     if not coalesce(is_possible, false) then
       cancel_by := exit.cancel_by;
       warnings := warnings || app.warning('other_end', jsonb_build_object(
@@ -4157,8 +4179,8 @@ begin
       ));
     end if;
   end if;
-  warnings := warnings || app.warn_of_contract(bill, context.today);
-  bill.contract := coalesce(bill.contract, '{}')
+  warnings := warnings || app.warn_of_contract(running, context.today);
+  bill.contract := coalesce(bill.contract, '{}') - 'leave_on'
     || jsonb_strip_nulls(jsonb_build_object('drafted_on', context.today, 'leave_on', ends_on));
   perform app.write_bill(bill);
   return jsonb_build_object(
@@ -4166,10 +4188,11 @@ begin
       'bill', app.describe_bills(context, array[bill.id]) -> 0,
       'letter', jsonb_strip_nulls(jsonb_build_object(
         'language', coalesce(arguments ->> 'language', 'en'), 'today', context.today, 'name', bill.name,
-        'payee', bill.payee, 'ends_on', ends_on, 'is_in_time', is_possible and cancel_by >= context.today,
-        'cancel_by', cancel_by, 'form', bill.contract -> 'form', 'address', bill.contract -> 'address',
-        'customer_number', bill.contract -> 'customer_number', 'sender', arguments -> 'sender',
-        'words', arguments -> 'words'
+        'payee', bill.payee, 'ends_on', ends_on,
+        'is_in_time', is_possible and exit.leaves_on is not null and cancel_by >= context.today,
+        'is_active', bill.status = 'active', 'cancel_by', cancel_by, 'form', bill.contract -> 'form',
+        'address', bill.contract -> 'address', 'customer_number', bill.contract -> 'customer_number',
+        'sender', arguments -> 'sender', 'words', arguments -> 'words'
       ))
     ),
     'warnings', warnings,
@@ -4500,9 +4523,13 @@ begin
       where m.rule_id = u.id and m.place <= recent
     ) as range
     cross join lateral unnest(app.dates_between(u.schedule, first_day, last_day)) as d (day)
+    -- Half a week, so that one wage does not count for two weeks.
+    cross join lateral (
+      select case when (u.schedule).frequency = 'weekly' and (u.schedule).every = 1 then 3 else days end as days
+    ) as near
     where not exists (
       select from matched as m
-      where m.rule_id = u.id and m.received_on between d.day - days and d.day + days
+      where m.rule_id = u.id and m.received_on between d.day - near.days and d.day + near.days
     )
     union all
     select f.income_id, f.name, f.account_id, d.day, range.low, f.amounts[1], range.high, f.currency, 'found'
@@ -5416,8 +5443,7 @@ begin
     select p.paid_on, jsonb_build_object(
       'bill_id', b.id, 'name', b.name, 'trial_ends_on', b.trial_ends_on, 'charged_on', p.paid_on,
       'amount', app.format_amount(p.amount_minor, p.currency), 'currency', p.currency,
-      'is_assumed', case when p.source = 'autopay'
-        and not exists (select from app.statement_links as k where k.payment_id = p.id) then true end,
+      'is_assumed', case when app.is_assumed(p) then true end,
       'schedule', app.describe_schedule(b)
     )
     from app.expenses as b
@@ -5839,20 +5865,39 @@ begin
         limit 1
       ) as l on true
     ), lines as (
-      select e.id, n.booked_on, n.direction, n.amount_minor, n.currency,
+      select e.id, n.id as line_id, n.booked_on, n.direction, n.amount_minor, n.currency,
         n.currency = e.currency and app.same_amount(n.amount_minor, e.minor, 30) as costs_alike,
         n.direction = 'out' and n.booked_on > e.ends_on
-          and app.names_resemble(n.text, null, e.name, (e.bill).payee) as resembles,
+          and app.names_resemble(n.text, null, e.name, (e.bill).payee)
+          -- A payment of another bill, or of a date due until the end, is no new charge.
+          and not exists (
+            select from app.statement_links as k
+            join app.payments as p on p.id = k.payment_id and p.deleted_at is null
+            left join app.expense_occurrences as o on o.id = p.occurrence_id
+            where k.line_id = n.id and (starts_with(p.expense_id, 'bill_') and p.expense_id <> e.id
+              or o.expense_id = e.id and o.due_on <= e.ends_on)
+          ) as resembles,
         n.amount_minor = e.minor and n.currency = e.currency as costs_the_same
       from paid as e
       join app.statement_lines as n on n.account_id = e.account_id and n.booked_on >= e.ends_on - days
+    ), later_payments as (
+      select e.id, p.id as payment_id, p.paid_on, p.amount_minor, p.currency
+      from ended as e
+      join app.payments as p on p.expense_id = e.id
+      where p.deleted_at is null and p.direction = 'out' and p.source <> 'autopay' and p.paid_on > e.ends_on
+        and not exists (
+          select from app.expense_occurrences as o where o.id = p.occurrence_id and o.due_on <= e.ends_on
+        )
     ), dates as (
       select e.id, d.due_on,
         bool_or(n.booked_on between d.due_on - days and d.due_on) and
           bool_or(n.booked_on between d.due_on and d.due_on + days) and max(n.booked_on) >= d.due_on + days
           as is_covered,
         bool_or(n.booked_on between d.due_on - days and d.due_on + days and n.booked_on > e.ends_on
-          and n.direction = 'out' and (n.costs_the_same or n.resembles)) as is_charged
+          and n.direction = 'out' and (n.costs_the_same or n.resembles)) or exists (
+          select from later_payments as p
+          where p.id = e.id and p.paid_on between d.due_on - days and d.due_on + days
+          ) as is_charged
       from paid as e
       cross join lateral (
         -- As if it had gone on.
@@ -5866,7 +5911,7 @@ begin
       group by e.id, d.due_on
     ), saved as (
       select d.id, count(*) filter (where d.is_covered and not coalesce(d.is_charged, false)) as proven,
-        count(*) filter (where not coalesce(d.is_covered, false)) as unproven,
+        count(*) filter (where not coalesce(d.is_covered or d.is_charged, false)) as unproven,
         min(d.due_on) filter (where d.is_covered and not coalesce(d.is_charged, false)) as since_on
       from dates as d
       group by d.id
@@ -5878,10 +5923,13 @@ begin
         select n.id, n.booked_on as paid_on, n.amount_minor as minor, n.currency
         from lines as n where n.resembles and n.costs_alike
         union
-        select e.id, p.paid_on, p.amount_minor, p.currency
-        from ended as e
-        join app.payments as p on p.expense_id = e.id
-        where p.deleted_at is null and p.direction = 'out' and p.source <> 'autopay' and p.paid_on > e.ends_on
+        select p.id, p.paid_on, p.amount_minor, p.currency
+        from later_payments as p
+        where not exists (
+          select from app.statement_links as k
+          join lines as n on n.line_id = k.line_id and n.id = p.id
+          where k.payment_id = p.payment_id and n.resembles and n.costs_alike
+        )
       ) as c
       group by c.id
     )
@@ -6924,10 +6972,12 @@ begin
       where p.organization_id = context.organization_id and p.deleted_at is null and p.expense_id like 'bill\_%'
         and p.paid_on > context.today - max_days * 2
     ), lines as materialized (
-      select p.id, p.currency, (p.covered_on - l.booked_on) / 7 as week, l.booked_on, l.text, l.direction,
-        l.amount_minor, app.signed_minor(l.direction, l.amount_minor) as minor, l.kind, l.id as line_id,
+      select p.id, p.currency,
+        (max(l.booked_on) over (partition by p.id, p.currency) - l.booked_on) / 7 as week, l.booked_on, l.text,
+        l.direction, l.amount_minor, app.signed_minor(l.direction, l.amount_minor) as minor, l.kind, l.id as line_id,
         -- The other half moves a balance that is known too.
-        exists (select from positions as o where o.id = coalesce(half.account_id, other.account_id)) as is_inside
+        exists (select from positions as o where o.id = coalesce(half.account_id, other.account_id)) as is_inside,
+        half.id is not null or other.id is not null as is_transfer
       from positions as p
       join app.statement_lines as l on l.account_id = p.id and l.currency = p.currency
         and l.booked_on between p.covered_on - max_days + 1 and p.covered_on and l.kind <> all (unmoved)
@@ -6935,7 +6985,8 @@ begin
       left join app.statement_lines as other on other.other_half_id = l.id
     ), flows as materialized (
       select l.* from lines as l
-      where l.kind <> 'income' and not exists (select from bill_lines as b where b.line_id = l.line_id)
+      where (l.kind <> 'income' or l.is_transfer)
+        and not exists (select from bill_lines as b where b.line_id = l.line_id)
         and not exists (select from app.incomes as i where i.line_id = l.line_id and i.deleted_at is null)
     ), bills as materialized (
       select b.currency, b.amount_mode, usual.minor, app.descriptor_words(t.text) as words
@@ -7265,10 +7316,22 @@ begin
     from app.incomes as i
     where i.organization_id = context.organization_id and i.deleted_at is null and i.recorded_seq <= before_seq
       and i.received_on between income.received_on - days and income.received_on + days
-      and i.amount_minor = income.amount_minor and i.currency = income.currency
-      -- The statement names the payer, not what a person calls it.
-      and (i.received_on = income.received_on and lower(i.name) = lower(income.name) or i.source = 'import')
-    order by i.received_on = income.received_on desc, i.recorded_seq desc
+      and i.currency = income.currency
+      and (
+        i.amount_minor = income.amount_minor and i.received_on = income.received_on
+        and lower(i.name) = lower(income.name)
+        -- The statement names the payer, not what a person calls it, and people round what they say.
+        or (i.source = 'import' or i.line_id is not null)
+        and (
+          i.amount_minor = income.amount_minor
+          or abs(i.amount_minor - income.amount_minor) * 20 <= i.amount_minor
+          and (
+            app.compare_names(app.descriptor_words(i.name), app.descriptor_words(income.name)) >= 2
+            or i.sort <> 'other' and i.sort = income.sort
+          )
+        )
+      )
+    order by i.amount_minor = income.amount_minor desc, i.received_on = income.received_on desc, i.recorded_seq desc
     limit 1
   );
 end
@@ -7402,8 +7465,9 @@ begin
   ), sums as (
     select (context.today - p.paid_on) / 7 as week, sum(p.minor)::float8 as minor from paid as p group by 1
   )
-  select s.weeks, sum(w.minor) / nullif(s.weeks, 0) / 7,
-    greatest(sum(w.minor ^ 2) - sum(w.minor) ^ 2 / nullif(s.weeks, 0), 0) / nullif(greatest(s.weeks - 1, 1), 0)
+  select s.weeks, coalesce(sum(w.minor), 0) / nullif(s.weeks, 0) / 7,
+    greatest(coalesce(sum(w.minor ^ 2), 0) - coalesce(sum(w.minor), 0) ^ 2 / nullif(s.weeks, 0), 0)
+      / nullif(greatest(s.weeks - 1, 1), 0)
   into weeks, day_minor, week_variance
   from span as s
   left join sums as w on w.week < s.weeks
@@ -7776,7 +7840,8 @@ begin
         union all
         select c.n, c.due_on + case when c.is_income then shift_days else 0 end, 0, c.minor, 0, 0, 0 from changes as c
         union all
-        select c.n, c.due_on + case when c.is_income then -shift_days else shift_days end, 0, 0, c.minor, 0, 0
+        select c.n, c.due_on + case when c.is_income then -shift_days when c.minor < 0 then shift_days else 0 end, 0, 0,
+          c.minor, 0, 0
         from changes as c
       ) as s
       group by 1, 2
@@ -8194,14 +8259,14 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.is_about_income(arguments jsonb)
+CREATE OR REPLACE FUNCTION app.is_about_income(request jsonb)
  RETURNS boolean
  LANGUAGE plpgsql
  STABLE
  SET search_path TO ''
 AS $function$
 declare
-  ids constant text[] := array(select jsonb_array_elements_text(arguments -> 'ids'));
+  ids constant text[] := array(select jsonb_array_elements_text(request -> 'ids'));
 begin
   if not exists (select from unnest(ids) as id where starts_with(id, 'inc_')) then
     return false;
@@ -8225,6 +8290,18 @@ begin
     where o.expense_id = bill.id and o.status = 'paid' and o.due_on < is_ahead.due_on
       and today - o.due_on < is_ahead.due_on - today
   );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.is_assumed(payment app.payments)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return payment.source = 'autopay'
+    and not exists (select from app.statement_links as k where k.payment_id = payment.id);
 end
 $function$;
 
@@ -8750,29 +8827,42 @@ declare
   payer constant text :=
     left(coalesce(app.clean_text(item ->> 'payee'), app.clean_text(item ->> 'name'), line.text), 120);
   words constant text[] := app.descriptor_words(payer);
-  said_id text;
+  line_sort constant text := app.income_sort(concat_ws(' ', payer, item ->> 'name', item ->> 'text'));
+  said app.incomes;
+  is_closed boolean;
 begin
   if app.is_closed(context.organization_id, line.booked_on) then
     return 'closed';
   end if;
-  select i.id into said_id from app.incomes as i
+  select i.* into said from app.incomes as i
   where i.organization_id = context.organization_id and i.deleted_at is null and i.line_id is null
     and i.received_on between line.booked_on - days and line.booked_on + days
-    and i.amount_minor = line.amount_minor and i.currency = line.currency
-  order by app.compare_names(app.descriptor_words(i.name), words) desc, abs(i.received_on - line.booked_on),
-    i.recorded_seq
+    and i.currency = line.currency
+    and (
+      i.amount_minor = line.amount_minor
+      -- People round what they say.
+      or abs(i.amount_minor - line.amount_minor) * 20 <= line.amount_minor
+      and (
+        app.compare_names(app.descriptor_words(i.name), words) >= 2 or i.sort <> 'other' and i.sort = line_sort
+      )
+    )
+  order by i.amount_minor = line.amount_minor desc,
+    app.compare_names(app.descriptor_words(i.name), words) desc, abs(i.received_on - line.booked_on), i.recorded_seq
   limit 1;
   if found then
+    is_closed := app.is_closed(context.organization_id, said.received_on);
     update app.incomes as i
-    set line_id = line.id, account_id = batch.account_id
-    where i.id = said_id;
+    set line_id = line.id,
+      account_id = case when is_closed then said.account_id else batch.account_id end,
+      amount_minor = case when is_closed then said.amount_minor else line.amount_minor end
+    where i.id = said.id;
     return 'linked';
   end if;
   insert into app.incomes (
     organization_id, name, sort, category_id, account_id, line_id, amount_minor, currency, received_on, source,
     created_by
   ) values (
-    context.organization_id, payer, app.income_sort(concat_ws(' ', payer, item ->> 'name', item ->> 'text')),
+    context.organization_id, payer, line_sort,
     app.find_payee_rule(context, item ->> 'payee', item ->> 'name'), batch.account_id, line.id, line.amount_minor,
     line.currency, line.booked_on, 'import', context.actor_id
   );
@@ -8792,10 +8882,11 @@ declare
 begin
   -- Another account's statement shows that the money came from there.
   update app.incomes as i set deleted_at = context.at
-  where i.source = 'import' and i.deleted_at is null and i.line_id in (
-    select r.match ->> 'half_id' from app.import_rows as r
-    where r.import_id = batch.id and r.match ->> 'state' = 'transfer' and r.match ? 'half_id'
-  );
+  where i.source = 'import' and i.deleted_at is null and not app.is_closed(context.organization_id, i.received_on)
+    and i.line_id in (
+      select r.match ->> 'half_id' from app.import_rows as r
+      where r.import_id = batch.id and r.match ->> 'state' = 'transfer' and r.match ? 'half_id'
+    );
   get diagnostics removed = row_count;
   with lines as materialized (
     select l as line, r.item
@@ -8803,7 +8894,7 @@ begin
     join app.statement_lines as l
       on l.account_id = batch.account_id and l.organization_id = batch.organization_id and l.booked_on = s.booked_on
         and l.amount_minor = s.amount_minor and l.currency = s.currency and l.direction = s.direction
-        and l.text = s.text and l.nth = s.nth
+        and (l.id = s.match ->> 'line_id' or l.text = s.text and l.nth = s.nth)
     join app.import_rows as r on r.import_id = batch.id and r.line = s.line
     where s.kind = 'income' and s.direction = 'refund' and s.amount_minor > 0 and not s.is_skipped
       and s.match ->> 'state' is distinct from 'transfer'
@@ -9034,17 +9125,16 @@ begin
         ) as f
         where p.weeks > 0 and (list_assumptions.account_id is null or p.account_id = list_assumptions.account_id)
         union all
-        select e.kind, min(e.name), e.currency, null, null, sum(e.minor)::float8, s.spread,
-          s.spread * coalesce(app.worth_in(context.base_currency, e.currency, context.today), 1)
-        from unnest(basis.events) as e
-        cross join lateral (select 1) as once
-        cross join lateral (
-          select sqrt(sum(((o.down + o.up) / 2) ^ 2)) as spread from unnest(basis.events) as o
-          where o.id = e.id and o.currency = e.currency
+        select s.kind, s.name, s.currency, null, null, s.minor, s.spread,
+          s.spread * coalesce(app.worth_in(context.base_currency, s.currency, context.today), 1)
+        from (
+          select e.kind, min(e.name) as name, e.currency, sum(e.minor)::float8 as minor,
+            sqrt(sum(((e.down + e.up) / 2) ^ 2)) as spread
+          from unnest(basis.events) as e
+          where e.id is not null
+            and (list_assumptions.account_id is null or e.account_id = list_assumptions.account_id)
+          group by e.kind, e.id, e.currency
         ) as s
-        where e.id is not null
-          and (list_assumptions.account_id is null or e.account_id = list_assumptions.account_id)
-        group by e.kind, e.id, e.currency, s.spread
       ) as x
       where x.spread >= 1
       order by x.worth desc limit most
@@ -9860,7 +9950,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.list_incomes(context app.context, arguments jsonb)
+CREATE OR REPLACE FUNCTION app.list_incomes(context app.context, request jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
  STABLE
@@ -9868,9 +9958,9 @@ CREATE OR REPLACE FUNCTION app.list_incomes(context app.context, arguments jsonb
 AS $function$
 declare
   filter app.expense_filter;
-  page_size constant int := coalesce((arguments ->> 'limit')::int, 25);
-  scope constant jsonb := jsonb_build_array(context.organization_id, 'list_expenses', arguments - 'cursor' - 'limit');
-  key constant jsonb := app.read_cursor(scope, arguments ->> 'cursor');
+  page_size constant int := coalesce((request ->> 'limit')::int, 25);
+  scope constant jsonb := jsonb_build_array(context.organization_id, 'list_expenses', request - 'cursor' - 'limit');
+  key constant jsonb := app.read_cursor(scope, request ->> 'cursor');
   rows app.incomes[];
   cursors text[];
   total_count bigint;
@@ -9879,14 +9969,14 @@ declare
 begin
   perform app.refuse_income_fields(
     -- Only the defaults of these apply.
-    arguments - array(
-      select a.key from jsonb_each_text(arguments) as a
+    request - array(
+      select a.key from jsonb_each_text(request) as a
       where (a.key, a.value) in (('sort', 'date'), ('order', 'desc'), ('format', 'json'))
     ),
     array['kind', 'from', 'to', 'query', 'categories', 'not_categories', 'payee', 'recorded_by', 'currency', 'limit',
       'cursor'], null
   );
-  filter := app.parse_expense_filter(context, arguments);
+  filter := app.parse_expense_filter(context, request);
   select coalesce(sum(s.count), 0), coalesce(jsonb_object_agg(s.currency, app.format_amount(s.minor, s.currency)), '{}')
   into total_count, totals
   from (
@@ -10304,7 +10394,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.log_income(context app.context, item jsonb, field text, before_seq bigint, arguments jsonb)
+CREATE OR REPLACE FUNCTION app.log_income(context app.context, item jsonb, field text, before_seq bigint, request jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
  SET search_path TO ''
@@ -10333,12 +10423,12 @@ begin
   income.amount_minor := app.parse_amount(item ->> 'amount', income.currency, field || '.amount');
   income.sort := app.income_sort(concat_ws(' ', income.name, item ->> 'category'));
   income.category_id := app.find_category(
-    context, item ->> 'category', field || '.category', (arguments ->> 'create_missing_categories')::boolean
+    context, item ->> 'category', field || '.category', (request ->> 'create_missing_categories')::boolean
   );
   income.note := nullif(btrim(item ->> 'note'), '');
   income.received_on := day;
   if rhythm is null or day <= context.today then
-    if arguments ->> 'on_duplicate' is distinct from 'allow' then
+    if request ->> 'on_duplicate' is distinct from 'allow' then
       same_id := app.find_same_income(context, income, before_seq);
     end if;
     if same_id is null then
@@ -10368,13 +10458,13 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.log_incomes(context app.context, arguments jsonb)
+CREATE OR REPLACE FUNCTION app.log_incomes(context app.context, request jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
  SET search_path TO ''
 AS $function$
 declare
-  is_preview constant boolean := coalesce((arguments ->> 'dry_run')::boolean, false);
+  is_preview constant boolean := coalesce((request ->> 'dry_run')::boolean, false);
   before_seq constant bigint := (
     select coalesce(max(i.recorded_seq), 0) from app.incomes as i
     where i.organization_id = context.organization_id
@@ -10386,10 +10476,10 @@ declare
   index int;
 begin
   for item, index in
-    select i.value, i.ordinality - 1 from jsonb_array_elements(arguments -> 'items') with ordinality as i
+    select i.value, i.ordinality - 1 from jsonb_array_elements(request -> 'items') with ordinality as i
     where i.value ->> 'kind' = 'income'
   loop
-    logged := app.log_income(context, item, format('items[%s]', index), before_seq, arguments);
+    logged := app.log_income(context, item, format('items[%s]', index), before_seq, request);
     results := results || ((logged -> 'result') || jsonb_build_object('index', index) || case
       when is_preview and logged #>> '{result,status}' = 'created'
         then '{"status":"would_create","id":null}' else '{}' end::jsonb);
@@ -10700,6 +10790,7 @@ declare
   -- Banks book some days early or late.
   days constant int := 5;
   percent constant int := 10;
+  named_percent constant int := 50;
 begin
   return query
     with rules as materialized (
@@ -10716,10 +10807,11 @@ begin
     select distinct on (r.id) r.id, u.id
     from received as r
     join rules as u on u.currency = r.currency
-    cross join lateral (select app.compare_names(u.words, r.words) >= 2 as is_named offset 0) as n
-    where n.is_named or app.same_amount(u.amount_minor, r.amount_minor, percent)
-      and app.dates_between(u.schedule, r.received_on - days, r.received_on + days) <> '{}'
-    order by r.id, n.is_named desc, abs(u.amount_minor - r.amount_minor), u.recorded_seq desc;
+    cross join lateral (select app.compare_names(u.words, r.words) as agree offset 0) as n
+    -- Payers also reimburse costs, so a name alone is not enough.
+    where app.same_amount(u.amount_minor, r.amount_minor, case when n.agree > 0 then named_percent else percent end)
+      and (n.agree >= 2 or app.dates_between(u.schedule, r.received_on - days, r.received_on + days) <> '{}')
+    order by r.id, n.agree desc, abs(u.amount_minor - r.amount_minor), u.recorded_seq desc;
 end
 $function$;
 
@@ -10738,16 +10830,20 @@ CREATE OR REPLACE FUNCTION app.match_known_rows(context app.context, batch app.i
 AS $function$
 declare
   days constant text[] := array(
-    select distinct r.draft ->> 'paid_on' from app.import_rows as r
-    where r.import_id = batch.id and r.line between first and last and r.draft is not null
+    select distinct coalesce(r.draft ->> 'paid_on', r.item ->> 'date') from app.import_rows as r
+    where r.import_id = batch.id and r.line between first and last
+      and (r.draft is not null or r.kind = 'income' and r.item ->> 'date' ~ '^\d{4}-\d\d-\d\d$')
   );
 begin
   update app.import_rows as r
-  set match = jsonb_build_object('state', case when found.is_transfer then 'transfer' else 'known' end,
-    'line_id', found.id, 'payment_ids', array(
-    select k.payment_id from app.statement_links as k join app.payments as p on p.id = k.payment_id
-    where k.line_id = found.id and p.deleted_at is null
+  -- A row of income keeps only its line, since it has no payment to show.
+  set match = jsonb_build_object('line_id', found.id) || case
+    when r.draft is null and not found.is_transfer then '{}'
+    else jsonb_build_object('state', case when found.is_transfer then 'transfer' else 'known' end, 'payment_ids', array(
+      select k.payment_id from app.statement_links as k join app.payments as p on p.id = k.payment_id
+      where k.line_id = found.id and p.deleted_at is null
     ))
+  end
   from (
     select s.line, l.id, l.kind = 'own_transfer' or l.other_half_id is not null or exists (
         select from app.statement_lines as o where o.other_half_id = l.id
@@ -10768,7 +10864,8 @@ begin
       -- Another export of the bank may word the line differently.
       or l.text <> s.text and app.compare_names(app.descriptor_words(l.text), app.descriptor_words(s.text)) > 1
   ) as found
-  where r.import_id = batch.id and r.line = found.line and r.line between first and last and r.draft is not null
+  where r.import_id = batch.id and r.line = found.line and r.line between first and last
+    and (r.draft is not null or r.kind = 'income' and r.item ->> 'date' ~ '^\d{4}-\d\d-\d\d$')
     and not r.is_skipped and r.match is null and found.choice = 1 and found.turn = 1;
 end
 $function$;
@@ -13005,7 +13102,13 @@ begin
       where p.covered_on < context.today - max_age and p.minor <> 0
       union all
       select 3, jsonb_build_object('code', 'no_rate', 'currencies', jsonb_agg(distinct p.currency))
-      from unnest(basis.positions) as p where p.in_base is null having count(*) > 0
+      from (
+        select o.currency from unnest(basis.positions) as o where o.in_base is null
+        union
+        select e.currency from unnest(basis.events) as e
+        where app.worth_in(context.base_currency, e.currency, context.today) is null
+      ) as p
+      having count(*) > 0
       union all
       select 4, jsonb_build_object('code', 'bill_without_amount', 'names', jsonb_agg(distinct b.name))
       from app.expected_in_period(context, null, until) as e
@@ -14958,33 +15061,33 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.summarize_income(context app.context, arguments jsonb)
+CREATE OR REPLACE FUNCTION app.summarize_income(context app.context, request jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
  STABLE
  SET search_path TO ''
 AS $function$
 declare
-  is_net constant boolean := arguments ->> 'kind' = 'net';
+  is_net constant boolean := request ->> 'kind' = 'net';
   asked constant text[] := array(
     select d.value
-    from jsonb_array_elements_text(coalesce(arguments -> 'group_by', '["category"]')) with ordinality as d
+    from jsonb_array_elements_text(coalesce(request -> 'group_by', '["category"]')) with ordinality as d
     group by d.value order by min(d.ordinality)
   );
   -- What is left has no category.
   dimensions constant text[] := case when is_net and asked = array['category'] then array['month'] else asked end;
-  target constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
+  target constant text := coalesce(request ->> 'in_currency', context.base_currency);
   exponent constant int := app.currency_exponent(target, 'in_currency');
-  filter app.expense_filter := app.parse_expense_filter(context, arguments - 'kind');
-  period constant app.period := app.parse_period(context, arguments, filter);
-  top constant int := coalesce((arguments ->> 'top')::int, 20);
+  filter app.expense_filter := app.parse_expense_filter(context, request - 'kind');
+  period constant app.period := app.parse_period(context, request, filter);
+  top constant int := coalesce((request ->> 'top')::int, 20);
   spending app.spending;
   groups app.income_group[];
   unconverted jsonb;
   rows jsonb;
   total jsonb;
 begin
-  perform app.check_income_question(arguments, dimensions);
+  perform app.check_income_question(request, dimensions);
   filter.from_on := period.from_on;
   filter.to_on := period.to_on;
   if is_net then
@@ -15428,7 +15531,7 @@ BEGIN ATOMIC
              ELSE NULL::date
          END, 'ends_on',
          CASE
-             WHEN (b.contract ? 'notice'::text) THEN (e.leaves_on - 1)
+             WHEN ((b.contract ? 'notice'::text) OR (COALESCE(app.term_months(b.*), 0) = 0)) THEN (e.leaves_on - 1)
              ELSE NULL::date
          END, 'days_left', (e.cancel_by - (find_cancel_dates.context).today), 'form', (b.contract -> 'form'::text), 'drafted_on', (b.contract -> 'drafted_on'::text), 'missing',
          CASE
@@ -15931,27 +16034,27 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.update_incomes(context app.context, arguments jsonb)
+CREATE OR REPLACE FUNCTION app.update_incomes(context app.context, request jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
  SET search_path TO ''
 AS $function$
 declare
-  ids constant text[] := array(select jsonb_array_elements_text(arguments -> 'ids'));
-  changes constant jsonb := coalesce(arguments -> 'set', '{}');
+  ids constant text[] := array(select jsonb_array_elements_text(request -> 'ids'));
+  changes constant jsonb := coalesce(request -> 'set', '{}');
   income app.incomes;
   day date;
   changed jsonb;
   updated jsonb := '[]';
   new_category_id text;
 begin
-  perform app.refuse_income_fields(arguments, array['ids', 'set', 'expected_version', 'dry_run'], null);
-  perform app.check_update(arguments, ids);
+  perform app.refuse_income_fields(request, array['ids', 'set', 'expected_version', 'dry_run'], null);
+  perform app.check_update(request, ids);
   perform app.refuse_income_fields(changes, array['name', 'amount', 'currency', 'date', 'category', 'note'], 'set');
   perform app.require_incomes(context, ids);
   new_category_id := app.find_category(context, changes ->> 'category', 'set.category');
   for income in select i.* from app.incomes as i where i.id = any (ids) order by array_position(ids, i.id) loop
-    if income.version <> (arguments ->> 'expected_version')::numeric then
+    if income.version <> (request ->> 'expected_version')::numeric then
       perform app.fail('stale_version', jsonb_build_object(
         'name', income.name, 'version', income.version, 'details', jsonb_build_object(
           'id', income.id, 'version', income.version, 'current', app.describe_income(context, income)
@@ -18119,7 +18222,7 @@ begin
       told := app.describe_notices(recipient, member, organization, noticed, at);
       used := app.describe_budget_notices(recipient, member, noticed, at);
       came := app.describe_new_documents(recipient, member, last_told, digest.created_at);
-      mails := jobs.describe_waiting_mails(recipient, member, last_told, at);
+      mails := jobs.describe_waiting_mails(recipient, member, last_told, digest.created_at);
     end if;
     is_news := coalesce(app.hears_all(member) and (came ->> 'waiting')::int > 0, false)
       or coalesce((mails ->> 'is_new')::boolean, false);
@@ -18162,7 +18265,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION jobs.describe_waiting_mails(recipient identity.profiles, member identity.memberships, after timestamp with time zone, at timestamp with time zone)
+CREATE OR REPLACE FUNCTION jobs.describe_waiting_mails(recipient identity.profiles, member identity.memberships, after timestamp with time zone, until timestamp with time zone)
  RETURNS jsonb
  LANGUAGE plpgsql
  STABLE
@@ -18178,7 +18281,7 @@ begin
       'until', ((min(m.received_at) + app.kept_for('inbound_mails')) at time zone recipient.timezone)::date
     )
     from app.inbound_mails as m
-    where m.organization_id = member.organization_id and m.state = 'waiting'
+    where m.organization_id = member.organization_id and m.state = 'waiting' and m.received_at <= until
     having count(*) > 0
   ) end;
 end
@@ -21764,7 +21867,7 @@ CREATE INDEX incomes_currency_idx ON app.incomes USING btree (currency);
 
 CREATE UNIQUE INDEX incomes_line_id_idx ON app.incomes USING btree (line_id, organization_id);
 
-CREATE INDEX incomes_received_on_idx ON app.incomes USING btree (organization_id, received_on, recorded_seq) WHERE (deleted_at IS NULL);
+CREATE INDEX incomes_received_on_idx ON app.incomes USING btree (organization_id, received_on, recorded_seq);
 
 CREATE INDEX payments_reimbursement_idx ON app.payments USING btree (organization_id, paid_on) WHERE ((reimbursement IS NOT NULL) AND (deleted_at IS NULL));
 
@@ -22148,7 +22251,7 @@ COMMENT ON FUNCTION "app"."account_key"(app.context, text) IS 'Returns the SHA-2
 
 COMMENT ON FUNCTION "app"."act_as"(uuid, text) IS 'Sets the person for functions that run as signed-in people, for a person on our pages without an app.';
 
-COMMENT ON FUNCTION "app"."add_income_rule"(app.context, app.incomes, text, date) IS 'Stores a rule for income that returns, unless the same exists: {rule, is_new, others: rules of the same name}.';
+COMMENT ON FUNCTION "app"."add_income_rule"(app.context, app.incomes, text, date) IS 'Stores a rule for recurring income, unless the same exists: {rule, is_new, others: rules of the same name}.';
 
 COMMENT ON FUNCTION "app"."add_spoken_flow"(app.context, app.forecast_basis) IS 'Adds the usual spending of people without statements, from the payments that they recorded, otherwise from their budgets. It counts for the only account, otherwise for the total. Statement lines already contain it.';
 
@@ -22586,7 +22689,7 @@ COMMENT ON FUNCTION "app"."find_recurring_charges"(app.context, date) IS 'Return
 
 COMMENT ON FUNCTION "app"."find_rhythm"(integer) IS 'Returns the frequency and interval of two charges so many days apart, such as "monthly/3"; null for none.';
 
-COMMENT ON FUNCTION "app"."find_same_income"(app.context, app.incomes, bigint) IS 'Returns the income with the same name, amount and day, or a statement''s with this amount up to five days around.';
+COMMENT ON FUNCTION "app"."find_same_income"(app.context, app.incomes, bigint) IS 'Returns the income with the same name, amount and day, or a statement''s up to five days around with this amount, or within 5 percent of it for a similar name or the same sort.';
 
 COMMENT ON FUNCTION "app"."find_same_payment"(jsonb) IS 'Returns the expense or bill payment with the same day, amount, currency, direction and payee (or name, without a payee). Also matches a similarly named bank row up to five days later. Returns null when there is none.';
 
@@ -22700,6 +22803,8 @@ COMMENT ON FUNCTION "app"."is_ahead"(app.expenses, date, date, integer) IS 'Whet
 
 COMMENT ON FUNCTION "app"."is_amount_within"(app.expense_filter, bigint, text, bigint, text) IS 'Whether an amount is within a filter''s bounds, by its value in the filter''s currency or as charged.';
 
+COMMENT ON FUNCTION "app"."is_assumed"(app.payments) IS 'Whether a payment was recorded automatically and no statement shows it.';
+
 COMMENT ON FUNCTION "app"."is_cash_withdrawal"(text) IS 'Whether a name means a cash withdrawal; its fee is spending.';
 
 COMMENT ON FUNCTION "app"."is_closed"(text, date) IS 'Whether a day lies in a closed month. For callers that skip such days instead of failing.';
@@ -22758,7 +22863,7 @@ COMMENT ON FUNCTION "app"."keep_document"(app.context, jsonb) IS 'Step keep of a
 
 COMMENT ON FUNCTION "app"."keep_import_file"(app.context, jsonb) IS 'Step keep: stores the text of a file and the result of reading it, once for each import. The revision is 2 when the file must be read again: the account has learned an answer that the call does not give, or its currency settles the decimal separator.';
 
-COMMENT ON FUNCTION "app"."keep_income"(app.context, app.import_batches, app.statement_lines, jsonb) IS 'Stores the income of a line, or links one that a person said up to five days around: created, linked or closed.';
+COMMENT ON FUNCTION "app"."keep_income"(app.context, app.import_batches, app.statement_lines, jsonb) IS 'Stores the income of a line, or links one that a person said up to five days around, in open months with the statement''s amount: created, linked or closed.';
 
 COMMENT ON FUNCTION "app"."keep_incomes"(app.context, app.import_batches) IS 'Stores the income of a committed import: {created?, linked?, closed?, removed?, totals? of the created}, or null. removed: what turned out to come from an own account.';
 
@@ -22806,7 +22911,7 @@ COMMENT ON FUNCTION "app"."list_free_halves"(app.context, app.import_batches, da
 
 COMMENT ON FUNCTION "app"."list_hidden_categories"() IS 'Returns the ids of private categories that the person may not see. Policies call it once per statement; a subquery in each policy made every statement slower to plan.';
 
-COMMENT ON FUNCTION "app"."list_incomes"(app.context, jsonb) IS 'Income for list_expenses: {rows, repeating?: the rules for income that returns}.';
+COMMENT ON FUNCTION "app"."list_incomes"(app.context, jsonb) IS 'Income for list_expenses: {rows, repeating?: the rules for recurring income}.';
 
 COMMENT ON FUNCTION "app"."list_known_lines"(text, date, date) IS 'Returns the lines of an account that are already handled, including hidden ones. A person who has the file sees the line anyway, and it must not be imported twice. The matched record is not revealed.';
 
@@ -23012,7 +23117,7 @@ COMMENT ON FUNCTION "app"."parse_payer"(app.context, text, text) IS 'Returns the
 
 COMMENT ON FUNCTION "app"."parse_period"(app.context, jsonb, app.expense_filter) IS 'Returns the requested period, by default this month. from alone ends today; to alone starts at the first payment.';
 
-COMMENT ON FUNCTION "app"."parse_received_on"(app.context, text, text, boolean) IS 'The day of an income; a rule for income that returns may begin later.';
+COMMENT ON FUNCTION "app"."parse_received_on"(app.context, text, text, boolean) IS 'The day of an income; a rule for recurring income may begin later.';
 
 COMMENT ON FUNCTION "app"."parse_reimbursement"(app.context, jsonb, text, text, text, date) IS 'Returns a reimbursement from {reimbursement?, reimbursed_by?, reimbursed_on?}. A name alone means open, a day means done. Missing arguments keep their values; done without a day means today. Ends the tool with invalid_argument on a contradiction.';
 
@@ -23478,7 +23583,7 @@ COMMENT ON FUNCTION "jobs"."collect_plan_ends"(timestamp with time zone) IS 'Add
 
 COMMENT ON FUNCTION "jobs"."describe_plan_end"(identity.profiles, identity.memberships, identity.organizations, jobs.notice_log[], timestamp with time zone) IS 'Returns a digest''s notice of the end of an organization''s plan, on the day itself or within a week before it: {reason, on, days, has_ended, is_day, stops, may_change, owner, due, tells_of}. Null if no plan ends, or a payment prevented the end.';
 
-COMMENT ON FUNCTION "jobs"."describe_waiting_mails"(identity.profiles, identity.memberships, timestamp with time zone, timestamp with time zone) IS 'The mail that a person has to accept or block: {count, is_new: some came since the last digest, until: when the first is deleted}; null without any, and for people who may not decide.';
+COMMENT ON FUNCTION "jobs"."describe_waiting_mails"(identity.profiles, identity.memberships, timestamp with time zone, timestamp with time zone) IS 'The mail until a digest that a person has to accept or block: {count, is_new: some came since the last digest, until: when the first is deleted}; null without any, and for people who may not decide.';
 
 COMMENT ON FUNCTION "jobs"."due_again"(app.expenses, date, identity.memberships, identity.profiles, timestamp with time zone) IS 'Returns one row for a due date that a digest reminded of, if a later reminder is now due that no digest of the person contains yet.';
 
@@ -23866,7 +23971,7 @@ COMMENT ON TYPE "app"."base_value" IS 'The value of a payment in the organizatio
 
 COMMENT ON TYPE "app"."bill_position" IS 'A bill and its position in the list, by earliest open date and recording order, and its part of the due total.';
 
-COMMENT ON TYPE "app"."book_entry" IS 'A record that a statement row can match; each key is matched once. is_open: the amount is an estimate, or null for A record that a statement row can match; each key is matched once. is_open: the amount is an estimate, or null for a date of a bill without one. is_frequent: the bill is due every few days, so one of its dates is near any day.';
+COMMENT ON TYPE "app"."book_entry" IS 'A record that a statement row can match; each key is matched once. is_open: the amount is an estimate, or null for a date of a bill without one. is_frequent: the bill is due every few days, so one of its dates is near any day.';
 
 COMMENT ON TYPE "app"."budget_state" IS 'A budget in one of its months or years. available_minor is the limit plus any carry-over; is_partial means that some payments cannot be converted.';
 
@@ -24277,6 +24382,10 @@ GRANT EXECUTE ON FUNCTION "app"."income_sort"(text) TO "authenticated", "postgre
 REVOKE ALL ON FUNCTION "app"."is_about_income"(jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."is_about_income"(jsonb) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."is_assumed"(app.payments) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."is_assumed"(app.payments) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."is_cash_withdrawal"(text) FROM PUBLIC;
 
