@@ -132,7 +132,7 @@ Deno.test("db:migration writes what changed in tables, functions, rights and pol
   await edit(
     tables,
     (sql) =>
-      sql.replace(/(create table app\.expenses \([^;]*?\n {2}paused_until [^\n]*,)/, "$1\n  planted text,") +
+      sql.replace(/(create table app\.expenses \([^;]*?\n {2}contract [^\n]*,)/, "$1\n  planted text,") +
       `
 comment on column app.expenses.planted is 'A further one.';
 create index expenses_planted_idx on app.expenses (planted);
