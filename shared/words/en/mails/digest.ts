@@ -1,5 +1,4 @@
 /** Words of a digest of bills. Dates, amounts and percentages are already formatted for the reader's locale. */
-
 import type { Difference } from "../../message.ts";
 import { type CancelForm, inForm, span, term } from "../draft_cancellation.ts";
 import { count as countOf } from "../phrases.ts";
