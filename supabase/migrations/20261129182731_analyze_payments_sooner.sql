@@ -24963,7 +24963,7 @@ BEGIN ATOMIC
      d.recorded_seq
     FROM (app.payments other
       JOIN app.documents d ON (((d.expense_id = other.expense_id) AND (d.organization_id = other.organization_id))))
-   WHERE ((other.split_id = documents_of.split_id) AND (other.organization_id = documents_of.organization_id) AND (other.expense_id <> documents_of.expense_id) AND (other.deleted_at IS NULL) AND (d.deleted_at IS NULL));
+   WHERE ((documents_of.split_id IS NOT NULL) AND (other.split_id = documents_of.split_id) AND (other.organization_id = documents_of.organization_id) AND (other.expense_id <> documents_of.expense_id) AND (other.deleted_at IS NULL) AND (d.deleted_at IS NULL));
 END;
 
 CREATE OR REPLACE FUNCTION app.find_payments(filter app.expense_filter)
