@@ -20,8 +20,8 @@ const person = await createPerson(database, "races@example.com", ["pro"]);
 const harness = createHarness(over(database), { rateLimits: "off" });
 const clientId = await registerClient(harness);
 
-/** Fewer than an instance takes at once: it sheds the rest (shared/http/admission.ts). */
-const MANY = 100;
+/** What an instance runs at once; it sheds waiting requests when they wait too long (shared/http/admission.ts). */
+const MANY = 24;
 const inParallel = <Result>(count: number, work: (index: number) => Promise<Result>) =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 const post = async (fields: Record<string, string | undefined>) => {
@@ -37,7 +37,7 @@ const tally = (answers: { status: number }[]) =>
 const count = async (from: string, params: unknown[] = []) =>
   (await database.query<{ count: number }>(`select count(*)::int as count from ${from}`, params))[0]!.count;
 
-Deno.test("one of a hundred redemptions of a code succeeds, and the others end its grant", async () => {
+Deno.test("one of many redemptions of a code succeeds, and the others end its grant", async () => {
   const code = await obtainCode(harness, { clientId, person });
   const grants = await count("oauth.grants");
   const answers = await inParallel(MANY, () => post(exchangeFields(clientId, code)));
@@ -63,7 +63,7 @@ Deno.test("concurrent redemptions of one code end the grant in every order", asy
   }
 });
 
-Deno.test("a hundred refreshes with one token all succeed, have one successor and log nobody out", async () => {
+Deno.test("many refreshes with one token all succeed, have one successor and log nobody out", async () => {
   const tokens = await connect(harness, { clientId, person });
   const answers = await inParallel(MANY, () => post(refreshFields(clientId, tokens.refresh_token)));
   assertEquals(tally(answers), { 200: MANY });
