@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The form of the DATEV accounts, or what is set for people who may only read. */
+/** The form of the DATEV accounts, or the saved accounts for people who may only read. */
 import type { Child } from "hono/jsx";
 import { TAX_RATES, withoutAccount } from "../../../shared/export/datev_settings.ts";
 import type { AppContext } from "../../../shared/http/app.ts";

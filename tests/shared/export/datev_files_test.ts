@@ -1,4 +1,4 @@
-/** The DATEV batch against a file written by hand, and what is left out or needs a check. */
+/** The DATEV batch against a file written by hand, and the lists of payments left out or to check. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { COLUMNS, quoted } from "../../../shared/export/datev_format.ts";
 import { type DatevExport, datevFiles } from "../../../shared/export/datev_files.ts";

@@ -1,4 +1,4 @@
-/** `draft_cancellation`: the letter or mail from the facts, what is missing in it, and what the person does next. */
+/** `draft_cancellation`: the letter or mail, its missing facts, and the next step. */
 import * as z from "zod/mini";
 import { presenter } from "../../../../shared/connector/tool.ts";
 import { type LetterFacts, missingIn } from "../../../../shared/words/letters.ts";
