@@ -22,6 +22,7 @@ import { Name, Ref, ValueReader } from "../../../shared/documents/pdf/values.ts"
 import { findLabels } from "../../../shared/documents/text/find_labels.ts";
 import { COMPANY, DEBIT, KINDS } from "../../../shared/documents/text/labels.ts";
 import { typedLines } from "../../../shared/documents/text/lines.ts";
+import { placesOf, taxIdOf } from "../../../shared/documents/text/places.ts";
 import { readText } from "../../../shared/documents/text/read_text.ts";
 import { findTotals } from "../../../shared/documents/text/totals.ts";
 import { amountsIn, dayAt, plainText } from "../../../shared/documents/text/values.ts";
@@ -140,6 +141,8 @@ const fields: Record<string, Run> = {
     const lines = typedLines(`Total amount: ${text}`);
     return findTotals(lines, findLabels(lines));
   },
+  "placesOf()": (text) => [placesOf(typedLines(text), "DMY"), placesOf(typedLines(`Amount:\n${text}`), undefined)],
+  "taxIdOf()": (text) => [taxIdOf([text]), taxIdOf([`DE${text}`])],
   "readFont()": (text) => readFont(pageFile(""), new Map([["BaseFont", new Name(text)]]))(text.slice(0, 9)),
   "withSign()": (text) => withSign({ kind: "invoice", format: "ubl", gross: `-${text}`, net: text, questions: [] }),
 };
