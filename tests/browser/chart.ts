@@ -1,10 +1,11 @@
 /// <reference lib="dom" />
 /**
- * `deno task suite browser`: the chart in a frame like a host's, at two widths and in both themes. Pictures go to
- * `node_modules/.cache/pictures`, except in CI.
+ * `deno task suite browser`: the chart in a frame like a host's, at two widths and in both themes; the short form
+ * shows it on a light phone and a dark desktop. Pictures go to `node_modules/.cache/pictures`, except in CI.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Browser, Frame, Page } from "playwright-core";
+import { IS_SHORT } from "../_support/short_form.ts";
 import { launchChromium } from "./chromium.ts";
 import type {} from "./chart_host/host.ts";
 import { buildHost, showChart } from "./chart_host/show_chart.ts";
@@ -13,7 +14,8 @@ import { faultsOf } from "./look.js";
 
 const PICTURES = new URL("../../node_modules/.cache/pictures/", import.meta.url).pathname;
 const WIDTHS = { phone: 360, desktop: 760 } as const;
-const THEMES = ["light", "dark"] as const;
+const ALL = [["phone", "light"], ["phone", "dark"], ["desktop", "light"], ["desktop", "dark"]] as const;
+const LOOKS = IS_SHORT ? [ALL[0], ALL[3]] : ALL;
 const TAKES_PICTURES = !Deno.env.get("CI");
 const options = { sanitizeOps: false, sanitizeResources: false };
 
@@ -66,29 +68,27 @@ for (const [name, data] of Object.entries(EXAMPLES)) {
     ...options,
     name: `chart ${name} is readable at both widths, in both themes, and makes no network request`,
     async fn() {
-      for (const [size, width] of Object.entries(WIDTHS)) {
-        for (const theme of THEMES) {
-          const { page, frame, complaints, requests } = await look(data, { width, theme });
-          if (TAKES_PICTURES) {
-            await page.screenshot({ path: `${PICTURES}chart-${name}-${size}-${theme}.png`, fullPage: true });
-          }
-          if ((data.total as { count: number }).count > 0) await frame.click("summary");
-          // Its only script is inline and bar lengths are styles, which the page's own policy allows by hash.
-          const faults = (await frame.evaluate<string[]>(faultsOf)).filter((fault) =>
-            !/^not ours: <(script|span class="bar")/.test(fault)
-          );
-          assertEquals([faults, complaints, requests], [[], [], []], `${size} ${theme}`);
-          // The host grants the requested height, so nothing scrolls inside.
-          await page.waitForFunction(() => {
-            const frame = document.querySelector("iframe")!;
-            return frame.clientHeight >= 60;
-          });
-          const [scroll, client] = await frame.evaluate(
-            () => [document.documentElement.scrollWidth, document.documentElement.clientWidth],
-          );
-          assert(scroll! <= client!, `${size} ${theme}: ${scroll} > ${client}`);
-          await page.context().close();
+      for (const [size, theme] of LOOKS) {
+        const { page, frame, complaints, requests } = await look(data, { width: WIDTHS[size], theme });
+        if (TAKES_PICTURES) {
+          await page.screenshot({ path: `${PICTURES}chart-${name}-${size}-${theme}.png`, fullPage: true });
         }
+        if ((data.total as { count: number }).count > 0) await frame.click("summary");
+        // Its only script is inline and bar lengths are styles, which the page's own policy allows by hash.
+        const faults = (await frame.evaluate<string[]>(faultsOf)).filter((fault) =>
+          !/^not ours: <(script|span class="bar")/.test(fault)
+        );
+        assertEquals([faults, complaints, requests], [[], [], []], `${size} ${theme}`);
+        // The host grants the requested height, so nothing scrolls inside.
+        await page.waitForFunction(() => {
+          const frame = document.querySelector("iframe")!;
+          return frame.clientHeight >= 60;
+        });
+        const [scroll, client] = await frame.evaluate(
+          () => [document.documentElement.scrollWidth, document.documentElement.clientWidth],
+        );
+        assert(scroll! <= client!, `${size} ${theme}: ${scroll} > ${client}`);
+        await page.context().close();
       }
     },
   });
