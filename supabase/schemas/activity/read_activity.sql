@@ -97,7 +97,7 @@ begin
 end
 $$;
 comment on function app.read_activity_page is
-  'Returns a page of the organization''s activity: {changes, next?}, and on the first page {reads, people, apps}. '
+  'Returns a page of the organization''s activity: {changes, next?}, plus {reads, people, apps} on the first page. '
   'filter: {id?, by?, app?, tool?, from?, to?, query?}, with days in the time zone. Returns null without an active '
   'membership.';
 

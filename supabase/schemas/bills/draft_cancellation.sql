@@ -63,5 +63,5 @@ begin
 end
 $$;
 comment on function app.draft_cancellation is
-  'Tool draft_cancellation: stores the day of the draft and the last day that it asks for. Data {bill, letter: the '
-  'facts from which the connector writes it}.';
+  'Tool draft_cancellation: stores the day of the draft and the requested last day. Data {bill, letter: the facts from '
+  'which the connector writes it}.';

@@ -46,6 +46,5 @@ begin atomic
     );
 end;
 comment on function app.find_cancel_dates is
-  'Contracts whose last day to cancel is within this many days, and contracts without a known one: missing names the '
-  'facts that nobody has said (app.missing_of_contract). Leaves out contracts that end a month or two after any '
-  'notice.';
+  'Contracts whose last day to cancel is within this many days, and contracts whose last day is unknown; missing lists '
+  'the unrecorded facts (app.missing_of_contract). Leaves out contracts that end a month or two after any notice.';

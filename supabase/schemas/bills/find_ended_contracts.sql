@@ -1,4 +1,4 @@
--- review_bills: trials that became charges, and what no longer comes, or still does, after a confirmed cancellation.
+-- review_bills: trials that became charges, and charges that stopped or continued after a confirmed cancellation.
 
 create or replace function app.first_charge(bill app.expenses, since date) returns app.payments
 language plpgsql stable set search_path = '' as $$
@@ -89,7 +89,7 @@ begin
         n.currency = e.currency and app.same_amount(n.amount_minor, e.minor, 30) as costs_alike,
         n.direction = 'out' and n.booked_on > e.ends_on
           and app.names_resemble(n.text, null, e.name, (e.bill).payee)
-          -- A payment of another bill, or of a date due until the end, is no new charge.
+          -- A payment for another bill, or for a date due by the end, isn't a new charge.
           and not exists (
             select from app.statement_links as k
             join app.payments as p on p.id = k.payment_id and p.deleted_at is null
@@ -120,7 +120,7 @@ begin
           ) as is_charged
       from paid as e
       cross join lateral (
-        -- As if it had gone on.
+        -- Computed as if the contract had continued.
         select jsonb_populate_record(e.bill, '{"ends_on": null, "ends_after": null}') as bill
       ) as endless
       cross join lateral app.due_index(endless.bill, e.ends_on + 1) as first
@@ -175,6 +175,6 @@ begin
 end
 $$;
 comment on function app.find_ended_contracts is
-  'Contracts whose confirmed end has passed, by section. savings: the due dates since then that the statements of the '
-  'account that paid cover and show no charge for, and how many (unproven) they do not cover. charged_after_end: '
+  'Contracts whose confirmed end has passed, by section. savings: due dates since then without a charge in the '
+  'statements of the account that paid; unproven counts those that the statements do not cover. charged_after_end: '
   'payments and similar lines after the end.';

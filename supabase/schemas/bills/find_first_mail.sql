@@ -65,7 +65,7 @@ begin
     bill.next_due - coalesce(bill.remind_days_before, recipient.default_lead_days), earliest
   );
   if first_on > bill.next_due then
-    -- That date has no reminder any more. The next mail comes when it is overdue, or for the next date.
+    -- That date gets no further reminder. The next mail comes when it is overdue, or for the next date.
     later := (app.next_due_dates(context, bill, 2))[2];
     first_on := least(
       case when not bill.autopay and not (bill.frequency = 'daily' and bill.every = 1) then bill.next_due + 3 end,

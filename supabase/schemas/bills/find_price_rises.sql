@@ -224,4 +224,4 @@ $$;
 comment on function app.find_double_charges is
   'Returns pairs of equal payments to the payee of a recurring bill within three quarters of its period and 45 days, '
   'of which at most one is the payment of a date, or all payments of a date (parts: then ids has only the other one). '
-  'is_confirmed: a person said that both are genuine. Leaves out charges that the payee paid back.';
+  'is_confirmed: a person confirmed both. Leaves out charges that the payee paid back.';

@@ -183,5 +183,5 @@ begin
 end
 $$;
 comment on function app.missing_of_contract is
-  'The facts that the earliest end of a contract depends on and nobody has said: notice, term_months, started_on, '
+  'The unrecorded facts that the earliest end of a contract depends on: notice, term_months, started_on, '
   'renewal_months, notice_to (a day other than the end of the term). Empty if the end is known or the contract over.';

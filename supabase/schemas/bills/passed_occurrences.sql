@@ -88,7 +88,7 @@ returns table (bill app.expenses, first int, last int, first_day date, end_day d
 language sql stable
 begin atomic
   -- In steps, because the planner inlines a function only if its arguments are simple. "offset 0" ends a step. The step
-  -- of the days makes list_bills over a year 2.2 times as fast (bench/sql/planner_hints.ts).
+  -- that computes days makes list_bills over a year 2.2 times as fast (bench/sql/planner_hints.ts).
   select b, span.first, span.last, day.of_today, day.of_end
   from app.expenses as b
   cross join lateral (select app.first_watched(b, b.next_due) as current_on offset 0) as watched

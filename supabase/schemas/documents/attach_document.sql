@@ -182,5 +182,5 @@ end
 $$;
 comment on function app.attach_document is
   'Tool attach_document. Without arguments, data {upload}, a link. With a document, attaches it to the record in to, '
-  'or else to its certain match, and returns data {document}. Only our own code passes a step, or said, what a person '
-  'reads in it.';
+  'or else to its certain match, and returns data {document}. Only our own code passes a step, or said: the facts that '
+  'a person reads in the document.';

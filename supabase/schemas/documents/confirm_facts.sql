@@ -4,7 +4,7 @@
 create or replace function app.place_kind(field text) returns text
 language sql immutable
   return case field when 'gross' then 'amount' when 'number' then 'number' else 'day' end;
-comment on function app.place_kind is 'Returns the kind of place in which a fact of a document stands.';
+comment on function app.place_kind is 'Returns the kind of place where a document contains a fact.';
 
 create or replace function app.is_same_seller(one app.documents, other app.documents) returns boolean
 language plpgsql immutable set search_path = '' as $$
@@ -20,7 +20,7 @@ begin
 end
 $$;
 comment on function app.is_same_seller is
-  'Whether two documents have an account, a tax number or a name in common, and contradict each other in none.';
+  'Whether two documents share an account, a tax number or a name, and differ in none of them.';
 
 create or replace function app.find_labels(document app.documents, field text) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -37,7 +37,7 @@ begin
 end
 $$;
 comment on function app.find_labels is
-  'Returns what was confirmed last about a fact in a document of this kind and seller: {keys, is_largest}.';
+  'Returns the last confirmation of a fact in a document of this kind and seller: {keys, is_largest}.';
 
 create or replace function app.read_place(document app.documents, field text, labels jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -48,7 +48,7 @@ begin
   from jsonb_array_elements(document.layout -> 'places') as p
   where p ->> 'kind' = app.place_kind(field) and labels -> 'keys' ? (p ->> 'key')
   limit 1;
-  -- Each label has to be there once, and all have to agree.
+  -- Each label must occur once, and all must agree.
   return case when (
     select count(*) = jsonb_array_length(labels -> 'keys') and count(distinct p ->> 'key') = count(*)
       and bool_and(p ->> 'kind' = app.place_kind(field) and p ->> 'value' = place ->> 'value')
@@ -59,8 +59,8 @@ begin
 end
 $$;
 comment on function app.read_place is
-  'Returns the place at confirmed labels; null unless each label is there once, all have the same value, and the '
-  'amount is the largest one of the document exactly if it was in the confirmed document.';
+  'Returns the place at confirmed labels; null unless each label occurs once and all have the same value. An amount '
+  'must be the largest of its document exactly if it was in the confirmed document.';
 
 create or replace function app.take_fact(facts jsonb, field text, place jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -100,7 +100,7 @@ begin
 end
 $$;
 comment on function app.apply_layouts is
-  'Returns a new document''s facts with those that the confirmed layouts of its seller add.';
+  'Returns a new document''s facts, completed by the confirmed layouts of its seller.';
 
 create or replace function app.confirm_facts(document app.documents, said jsonb) returns app.documents
 language plpgsql volatile set search_path = '' as $$
@@ -124,7 +124,7 @@ begin
       select jsonb_agg(p -> 'key') from jsonb_array_elements(document.layout -> 'places') as p
       where p ->> 'kind' = app.place_kind(field) and p ->> 'value' = said ->> field
     );
-    -- A label that had the same value by chance is gone from the next confirmation.
+    -- The next confirmation drops a label that had the same value by chance.
     earlier := app.find_labels(document, field) -> 'keys';
     keys := coalesce((
       select jsonb_agg(k) from jsonb_array_elements(keys) as k where earlier @> jsonb_build_array(k)
@@ -144,8 +144,8 @@ begin
 end
 $$;
 comment on function app.confirm_facts is
-  'Takes what a person says about a document, {gross, number, issued_on, due_on}, if the document has it beside a '
-  'label and reading left it empty. Remembers the label.';
+  'Stores facts of a document that a person gave, {gross, number, issued_on, due_on}, if reading left them empty and '
+  'the document has them beside a label. Remembers the label.';
 
 create or replace function app.confirm_amount(document app.documents) returns app.documents
 language plpgsql volatile set search_path = '' as $$
@@ -165,7 +165,7 @@ begin
     )
   )
   having count(distinct p.currency) = 1;
-  -- An amount by chance is hardly ever the largest one.
+  -- A coincidental amount is hardly ever the largest one.
   return case when exists (
     select from jsonb_array_elements(document.layout -> 'places') as p
     where p ->> 'kind' = 'amount' and (p ->> 'is_largest')::boolean and p ->> 'currency' = paid.currency
@@ -176,7 +176,7 @@ begin
 end
 $$;
 comment on function app.confirm_amount is
-  'Confirms the largest amount of a document that a person attached, if its record was paid with exactly that.';
+  'Confirms the largest amount of a document that a person attached, if its record was paid with exactly this amount.';
 
 create or replace function app.describe_places(document app.documents) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -61,7 +61,7 @@ begin
 end
 $$;
 comment on function app.open_doubts is
-  'Returns the doubts about a document. Several accounts are no doubt if earlier documents of its payee, attached by '
+  'Returns the doubts about a document. Several accounts raise no doubt if earlier documents of its payee, attached by '
   'a person or a certain match, contain them all.';
 
 create or replace function app.propose_record(context app.context, document app.documents) returns jsonb

@@ -38,4 +38,4 @@ end
 $$;
 comment on function jobs.describe_waiting_mails is
   'The mail until a digest that a person has to accept or block: {count, is_new: some came since the last digest, '
-  'until: when the first is deleted}; null without any, and for people who may not decide.';
+  'until: the day when the first is deleted}; null without any, and for people who may not decide.';

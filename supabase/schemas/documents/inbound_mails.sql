@@ -1,5 +1,5 @@
--- Mail that people forward to an organization's own address. Invariants: an address belongs to one organization, and a
--- replaced one to none; a mail is stored once per organization; the service reads mail only with the rights of the
+-- Mail that people forward to an organization's own address. Invariants: an address belongs to one organization, a
+-- replaced address to none; a mail is stored once per organization; the service reads mail only with the rights of the
 -- person who sent or accepted it. Row-level security is on without policies: only the service reads these tables, for
 -- people who may decide.
 

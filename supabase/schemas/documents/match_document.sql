@@ -25,7 +25,7 @@ begin
 end
 $$;
 comment on function app.document_minor is
-  'Returns the amount to pay in a document, in minor units; null when it names no amount or is already paid.';
+  'Returns the amount to pay in a document, in minor units; null when it states no amount or is already paid.';
 
 create or replace function app.match_key_of(match app.document_match) returns text
 language sql immutable

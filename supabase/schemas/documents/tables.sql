@@ -1,7 +1,7 @@
 -- Documents: invoices and receipts that people add, each attached to at most one record of the books. Invariants: a
--- document is as visible as its record; an unattached one only to the person who added it, the owner and managers. Its
--- bytes are written once, in the transaction of its row, and never change. Adding or attaching a document never records
--- a payment.
+-- document is as visible as its record; an unattached one is visible only to the person who added it, the owner and
+-- managers. Its bytes are written once, in the transaction of its row, and never change. Adding or attaching a document
+-- never records a payment.
 
 create table app.documents (
   id text collate "C" primary key default app.new_id('doc')

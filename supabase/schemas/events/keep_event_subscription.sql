@@ -74,7 +74,7 @@ begin
     kept.id, kept.grant_id, name, url, secret, coalesce((after ->> 'at')::timestamptz, at),
     coalesce(after ->> 'id', ''), at, at, keep_event_subscription.expires_at
   )
-  -- The receiver has just answered, so retry a failed event as soon as no sender can hold it.
+  -- The receiver has just answered, so retry a failed event once no sender can hold it.
   on conflict (id) do update set secret = excluded.secret, expires_at = excluded.expires_at,
     leased_until = least(s.leased_until, at + interval '1 minute'),
     place_at = case when after is null then s.place_at else excluded.place_at end,

@@ -226,7 +226,8 @@ begin
       (key ->> 1)::bigint;
   else
     -- Built from fixed words only: an order that an index can follow cannot be a parameter. Text and tag matches are
-    -- materialized, since only each row can tell them. Other matches are counted in one index and paged along another.
+    -- materialized, because they must be checked row by row. Other matches are counted in one index and paged along
+    -- another.
     execute format(
       $query$
         with matching as %5$s (

@@ -146,8 +146,8 @@ comment on column app.expenses.sharing is
   'How future payments of a bill are shared (app.is_sharing). Amounts act as proportions when a different total is '
   'paid.';
 comment on column app.expenses.contract is
-  'What people said of a bill''s contract (app.is_contract), never guessed. renews_on and notice_days are other forms '
-  'of its term and notice.';
+  'The recorded facts of a bill''s contract (app.is_contract), never guessed. renews_on and notice_days are other '
+  'forms of its term and notice.';
 comment on column app.expenses.external_id is
   'The caller''s own id for the expense, unique per source, author and category.';
 comment on column app.expenses.match_key is

@@ -1,4 +1,4 @@
--- What will move the balances: bills, income, and payments since the balances.
+-- Events that will change the balances: bills, income, and payments since the balances.
 
 create type app.forecast_event as (
   account_id text,
@@ -12,9 +12,9 @@ create type app.forecast_event as (
   id text
 );
 comment on type app.forecast_event is
-  'A change of a balance: minor is likely, down and up say how far it may be off. kind: bill or income, which are '
-  'expected; paid (bill), received (income) or recorded (spending), which no statement has yet. Without account_id it '
-  'changes the total only.';
+  'A change of a balance: minor is the likely amount; down and up are its margins of error. kind: bill or income, '
+  'which are expected; paid (bill), received (income) or recorded (spending), which no statement has yet. Without '
+  'account_id, only the total changes.';
 
 create or replace function app.sole_account(positions app.forecast_position[]) returns text
 language sql immutable
@@ -22,13 +22,13 @@ language sql immutable
     select min(p.account_id) from unnest(positions) as p where p.kind = 'account'
     having count(distinct p.account_id) = 1
   );
-comment on function app.sole_account is 'The only account that is no card; null with several.';
+comment on function app.sole_account is 'Returns the only account that isn''t a card; null with several.';
 
 create or replace function app.find_bill_events(context app.context, until date, positions app.forecast_position[],
   closed_ids text[]) returns app.forecast_event[]
 language plpgsql stable set search_path = '' set jit = 'off' as $$
 declare
-  -- Nine of ten amounts lie within so many standard deviations.
+  -- Nine of ten amounts lie within this many standard deviations.
   deviations constant float8 := 1.7;
   sole_id constant text := app.sole_account(positions);
   covered_on constant date := (select max(p.covered_on) from unnest(positions) as p);
@@ -57,7 +57,7 @@ begin
       select h.id, h.name,
         case when h.account_id is null or h.account_id = any (closed_ids) then sole_id else h.account_id end
           as account_id,
-        -- The payment to that account, such as a card's, is in the usual flow.
+        -- A payment to that account, such as a card's, is part of the usual flow.
         h.account_id is not null and h.account_id <> all (closed_ids) and not exists (
           select from unnest(positions) as p where p.account_id = h.account_id
         ) as is_elsewhere
@@ -96,15 +96,15 @@ begin
 end
 $$;
 comment on function app.find_bill_events is
-  'The open and future dates of bills until a day, and payments of bills that are later than the balances. A bill '
-  'belongs to the account whose statement last paid it; if that one is closed or unknown, to the only account. Leaves '
-  'out bills of accounts without a balance, and dates without an amount.';
+  'Returns the open and future dates of bills until a day, and bill payments later than the balances. A bill belongs '
+  'to the account whose statement last paid it; if that one is closed or unknown, to the only account. Leaves out '
+  'bills of accounts without a balance, and dates without an amount.';
 
 create or replace function app.find_income_events(context app.context, until date, positions app.forecast_position[])
   returns app.forecast_event[]
 language plpgsql stable set search_path = '' set jit = 'off' as $$
 declare
-  -- A salary may come so many days late.
+  -- A salary may arrive this many days late.
   late_days constant int := 5;
   sole_id constant text := app.sole_account(positions);
   first_on constant date := (select min(p.covered_on) from unnest(positions) as p);
@@ -138,4 +138,5 @@ begin
 end
 $$;
 comment on function app.find_income_events is
-  'Income expected until a day and not received, and income later than the balances that no statement has yet.';
+  'Returns the income that is expected until a day and not received, and income later than the balances that no '
+  'statement has yet.';

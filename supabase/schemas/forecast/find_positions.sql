@@ -1,4 +1,4 @@
--- What each account has: its last known balance, the statement lines since, and its usual flow.
+-- The position of each account: its last known balance, the statement lines since, and its usual flow.
 
 create type app.forecast_position as (
   account_id text,
@@ -18,15 +18,15 @@ create type app.forecast_position as (
   in_base float8
 );
 comment on type app.forecast_position is
-  'An account in one currency. minor: its last balance and the lines since, until covered_on. day_minor and '
-  'week_variance: what its lines other than bills and income add a day, on average of its last weeks, and how much '
-  'that varies from week to week; outside_ leaves out transfers to other positions. in_base: what a minor unit is '
-  'worth in the base currency, null without a rate.';
+  'An account in one currency. minor: its last balance and the lines since, until covered_on. day_minor: the average '
+  'daily sum of its lines in the last weeks, without bills and income; week_variance: the variance of this sum between '
+  'weeks; outside_ leaves out transfers to other positions. in_base: the value of a minor unit in the base currency, '
+  'null without a rate.';
 
 create or replace function app.signed_minor(direction text, minor bigint) returns bigint
 language sql immutable
   return case direction when 'out' then -minor else minor end;
-comment on function app.signed_minor is 'An amount as a change of a balance.';
+comment on function app.signed_minor is 'Returns an amount as a change of a balance.';
 
 create or replace function app.worth_in(base_currency text, currency text, day date) returns float8
 language plpgsql stable set search_path = '' as $$
@@ -41,7 +41,8 @@ begin
   ) end;
 end
 $$;
-comment on function app.worth_in is 'What a minor unit of a currency is worth in another one; null without a rate.';
+comment on function app.worth_in is
+  'Returns the value of a currency''s minor unit in another currency; null without a rate.';
 
 create or replace function app.find_positions(context app.context) returns setof app.forecast_position
 language plpgsql stable set search_path = '' set jit = 'off' as $$
@@ -81,7 +82,7 @@ begin
       select p.id, p.currency,
         (max(l.booked_on) over (partition by p.id, p.currency) - l.booked_on) / 7 as week, l.booked_on, l.text,
         l.direction, l.amount_minor, app.signed_minor(l.direction, l.amount_minor) as minor, l.kind, l.id as line_id,
-        -- The other half moves a balance that is known too.
+        -- The other half changes another known balance.
         exists (select from positions as o where o.id = coalesce(half.account_id, other.account_id)) as is_inside,
         half.id is not null or other.id is not null as is_transfer
       from positions as p
@@ -113,7 +114,7 @@ begin
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.status = 'active'
         and b.deleted_at is null and t.text is not null and usual.minor is not null
     ), spelled as materialized (
-      -- Numbers differ on every line, and are no words of a name.
+      -- Numbers differ on every line, so they aren't words of a name.
       select t.text, app.descriptor_words(t.text) as words
       from (
         select distinct regexp_replace(f.text, '\S*\d\S*', '', 'g') as text from flows as f where f.direction = 'out'
@@ -125,7 +126,7 @@ begin
       join bills as b on b.words && s.words
       where app.compare_names(b.words, s.words) >= 2
     ), billed as materialized (
-      -- Charges from before a bill was added: its dates stand for them.
+      -- Skip charges from before a bill was added, because its dates represent them.
       select distinct f.line_id
       from resembling as r
       join flows as f on regexp_replace(f.text, '\S*\d\S*', '', 'g') = r.text and f.direction = 'out'
@@ -160,4 +161,4 @@ begin
 end
 $$;
 comment on function app.find_positions is
-  'The accounts with a balance that the person sees, each in every currency that it has.';
+  'Returns the accounts with a balance that the person sees, one row per account and currency.';

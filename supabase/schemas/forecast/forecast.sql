@@ -34,7 +34,7 @@ begin
 end
 $$;
 comment on function app.describe_forecast is
-  'Returns the lowest and the last day of a forecast: {currency, lowest, end, after_spending?}.';
+  'Returns the day with the lowest balance and the last day of a forecast: {currency, lowest, end, after_spending?}.';
 
 create or replace function app.list_forecast_days(days app.forecast_day[], events app.forecast_event[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -165,7 +165,7 @@ begin
     select d::app.forecast_day from app.forecast_days(context, basis.positions, basis.events, until) as d
     order by d.account_id nulls first, d.currency, d.day
   );
-  -- One account is the whole.
+  -- A single account equals the total.
   select p.account_id, p.currency into shown_id, shown_currency from unnest(basis.positions) as p
   where account.id is not null and p.account_id = account.id
   order by p.currency = context.base_currency desc, p.currency limit 1;
@@ -206,5 +206,5 @@ begin
 end
 $$;
 comment on function app.forecast is
-  'Tool forecast: data {until, today, total, accounts, days, assumptions, left_out}. days are of the total, or of the '
-  'account asked for.';
+  'Tool forecast: data {until, today, total, accounts, days, assumptions, left_out}. days describe the total, or the '
+  'requested account.';

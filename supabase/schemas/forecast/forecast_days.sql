@@ -12,12 +12,13 @@ comment on type app.forecast_day is
 
 create or replace function app.flow_variance(week_variance float8, weeks int, days int) returns float8
 language sql immutable
-  -- Two errors: weeks differ, and the mean of few weeks is uncertain. Few weeks also say little about how they differ.
+  -- The sum of two errors: weeks differ, and the mean of few weeks is uncertain. A few weeks also say little about
+  -- their variance.
   return case when weeks > 0 and days > 0 then
     (1.645 * (1 + 2.0 / weeks)) ^ 2 * week_variance * (days / 7.0 + (days / 7.0) ^ 2 / weeks)
     else 0 end;
 comment on function app.flow_variance is
-  'Returns the square of the error that the usual flow stays within after some days, in nine of ten cases.';
+  'Returns the square of the error bound that the usual flow keeps after some days in nine of ten cases.';
 
 create or replace function app.forecast_days(context app.context, positions app.forecast_position[],
   events app.forecast_event[], until date) returns setof app.forecast_day

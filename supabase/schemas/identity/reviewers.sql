@@ -61,4 +61,6 @@ begin
   return jsonb_build_object('outcome', 'open', 'user_id', reviewer.user_id, 'email', reviewer.email);
 end
 $$;
-comment on function public.open_review is 'Prevents a reviewer from joining any other organization.';
+comment on function public.open_review is
+  'Returns the person that a reviewer''s code signs in, and records the sign-in: {"outcome":"open","user_id","email"}. '
+  'Returns {"outcome":"unknown"} for an unknown, expired or revoked code.';

@@ -1,5 +1,5 @@
--- Returns the person that a reviewer's code signs in, and records the sign-in: {"outcome":"open","user_id","email"}.
--- Returns {"outcome":"unknown"} for an unknown, expired or revoked code.
+-- The rights of roles, as one table that policies and functions read. Invariants: every role that can write can read;
+-- the owner has every right.
 
 create table identity.role_rights (
   role text not null constraint role_rights_role_known check (role in ('owner', 'manager', 'member', 'viewer')),

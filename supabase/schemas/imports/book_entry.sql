@@ -17,8 +17,8 @@ create type app.book_entry as (
   seq bigint
 );
 comment on type app.book_entry is
-  'A record that a statement row can match; each key is matched once. is_open: the amount is an estimate, or null for '
-  'a date of a bill without one. is_frequent: the bill is due every few days, so one of its dates is near any day.';
+  'A record that a statement row can match; each key is matched once. is_open: the amount is an estimate, or null if '
+  'the date of a bill has none. is_frequent: the bill is due every few days, so one of its dates is near any day.';
 
 create or replace function app.list_entries(context app.context, first_day date, last_day date)
   returns setof app.book_entry

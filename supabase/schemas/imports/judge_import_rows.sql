@@ -169,9 +169,9 @@ begin
 end
 $$;
 comment on function app.count_import is
-  'Counts an import by the outcomes of its rows: {outcomes: {outcome: count}, totals of all that is written, effects '
-  '(see app.list_effects), new (lines), in_books and in_books_count, page (outcomes of the next lines), last_line, '
-  'listed: {outcome: first lines}}.';
+  'Counts an import by the outcomes of its rows: {outcomes: {outcome: count}, totals of all written rows, effects (see '
+  'app.list_effects), new (lines), in_books and in_books_count, page (outcomes of the next lines), last_line, listed: '
+  '{outcome: first lines}}.';
 
 create or replace function app.import_questions(batch app.import_batches, lines jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -14,7 +14,7 @@ begin
   status := case when known.id is null then 'created' when known.amount_minor = minor then 'duplicate'
     else 'updated' end;
   if status = 'updated' then
-    -- Insert a new row, because the latest one counts among several people's.
+    -- Insert a new row, because the latest row counts if several people stated a balance.
     update app.balances as b set deleted_at = app.instant() where b.id = known.id;
   end if;
   if status <> 'duplicate' then

@@ -1,4 +1,4 @@
--- Expected income: the dates of rules that people stated, and of payers who paid regularly.
+-- Expected income: the dates of rules that people recorded, and of payers who paid regularly.
 
 create or replace function app.income_schedule(frequency text, every int, anchor_on date, ends_on date,
   month_day int default null) returns app.expenses
@@ -152,7 +152,7 @@ begin
           order by m.place limit 1
       )) as account_id,
         app.income_schedule(i.frequency, i.every, i.anchor_on, i.ends_on) as schedule,
-        -- An amount that a person stated counts until the next income.
+        -- An amount stated by a person applies until the next income.
         coalesce((
           select m.amount_minor from matched as m
           where m.rule_id = i.id and m.place = 1 and m.received_on > (i.updated_at at time zone context.timezone)::date
@@ -190,5 +190,5 @@ end
 $$;
 comment on function app.expected_incomes is
   'Returns the dates in a period on which income is expected and was not received within five days, with the lowest '
-  'and highest of the latest six amounts. source: said by a person, or found from at least three regular incomes; '
-  'income_id is the rule or the latest of these.';
+  'and highest of the latest six amounts. source: said (by a person) or found (from at least three regular incomes); '
+  'income_id is the rule or the latest income.';

@@ -10,7 +10,7 @@ begin
 end
 $$;
 comment on function app.list_line_incomes is
-  'Returns the ids of the income of a statement line, also when it is hidden or deleted.';
+  'Returns the ids of a statement line''s income, even if it is hidden or deleted.';
 
 create or replace function app.forget_line_of_income() returns trigger
 language plpgsql set search_path = '' as $$
@@ -45,7 +45,7 @@ begin
     and i.currency = line.currency
     and (
       i.amount_minor = line.amount_minor
-      -- People round what they say.
+      -- People state rounded amounts.
       or abs(i.amount_minor - line.amount_minor) * 20 <= line.amount_minor
       and (
         app.compare_names(app.descriptor_words(i.name), words) >= 2 or i.sort <> 'other' and i.sort = line_sort
@@ -75,8 +75,8 @@ begin
 end
 $$;
 comment on function app.keep_income is
-  'Stores the income of a line, or links one that a person said up to five days around, in open months with the '
-  'statement''s amount: created, linked or closed.';
+  'Stores the income of a line, or links income that a person recorded up to five days before or after; in open months '
+  'the statement''s amount replaces it. Returns created, linked or closed.';
 
 create or replace function app.keep_incomes(context app.context, batch app.import_batches) returns jsonb
 language plpgsql volatile set search_path = '' set enable_nestloop = 'off' as $$
@@ -84,7 +84,7 @@ declare
   kept jsonb;
   removed int;
 begin
-  -- Another account's statement shows that the money came from there.
+  -- Another account's statement shows that the money came from that account.
   update app.incomes as i set deleted_at = context.at
   where i.source = 'import' and i.deleted_at is null and not app.is_closed(context.organization_id, i.received_on)
     and i.line_id in (
@@ -129,4 +129,4 @@ end
 $$;
 comment on function app.keep_incomes is
   'Stores the income of a committed import: {created?, linked?, closed?, removed?, totals? of the created}, or null. '
-  'removed: what turned out to come from an own account.';
+  'removed counts income that came from an own account.';

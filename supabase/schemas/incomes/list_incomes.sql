@@ -32,7 +32,7 @@ declare
   rules jsonb;
 begin
   perform app.refuse_income_fields(
-    -- Only the defaults of these apply.
+    -- For these arguments, only the defaults apply.
     request - array(
       select a.key from jsonb_each_text(request) as a
       where (a.key, a.value) in (('sort', 'date'), ('order', 'desc'), ('format', 'json'))
@@ -88,4 +88,4 @@ begin
 end
 $$;
 comment on function app.warn_of_hidden_income is
-  'A warning for people from whom some income may be hidden, whether or not there is any.';
+  'A warning for people from whom income may be hidden. It does not reveal whether hidden income exists.';

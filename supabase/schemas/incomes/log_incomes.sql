@@ -61,7 +61,7 @@ begin
       and (
         i.amount_minor = income.amount_minor and i.received_on = income.received_on
         and lower(i.name) = lower(income.name)
-        -- The statement names the payer, not what a person calls it, and people round what they say.
+        -- A statement has the payer's name and the exact amount, while people use their own names and round amounts.
         or (i.source = 'import' or i.line_id is not null)
         and (
           i.amount_minor = income.amount_minor
@@ -78,8 +78,8 @@ begin
 end
 $$;
 comment on function app.find_same_income is
-  'Returns the income with the same name, amount and day, or a statement''s up to five days around with this amount, '
-  'or within 5 percent of it for a similar name or the same sort.';
+  'Returns the income with the same name, amount and day. Otherwise returns income from a statement up to five days '
+  'before or after, with the same amount, or with a similar name or the same sort and an amount within 5 percent.';
 
 create or replace function app.describe_income(context app.context, income app.incomes) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -153,7 +153,7 @@ begin
 end
 $$;
 comment on function app.add_income_rule is
-  'Stores a rule for recurring income, unless the same exists: {rule, is_new, others: rules of the same name}.';
+  'Stores a rule for recurring income, unless an equal one exists: {rule, is_new, others: rules of the same name}.';
 
 create or replace function app.log_income(context app.context, item jsonb, field text, before_seq bigint,
   request jsonb) returns jsonb

@@ -1,4 +1,4 @@
--- Income, and what spending leaves of it, in summarize_spending.
+-- Income and net income in summarize_spending.
 
 create type app.income_group as (
   key_1 text,
@@ -101,7 +101,7 @@ declare
     from jsonb_array_elements_text(coalesce(request -> 'group_by', '["category"]')) with ordinality as d
     group by d.value order by min(d.ordinality)
   );
-  -- What is left has no category.
+  -- Net income has no category.
   dimensions constant text[] := case when is_net and asked = array['category'] then array['month'] else asked end;
   target constant text := coalesce(request ->> 'in_currency', context.base_currency);
   exponent constant int := app.currency_exponent(target, 'in_currency');

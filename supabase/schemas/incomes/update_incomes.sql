@@ -157,5 +157,5 @@ begin
 end
 $$;
 comment on function app.delete_incomes is
-  'Deletes income by the arguments of delete_records. A statement''s line stays, and no later import adds the income '
+  'Deletes income by the arguments of delete_records. The statement line stays, so no later import adds the income '
   'again.';

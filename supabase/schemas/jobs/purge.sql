@@ -149,7 +149,7 @@ begin
     where g.organization_id = review.organization_id and g.revoked_at is null;
     update identity.organizations as o set deletes_at = review.over_at + app.kept_for('deleted_organizations')
     where o.id = review.organization_id;
-    -- The reviewer and the invented member. People the reviewer invited keep their accounts.
+    -- The reviewer and the demo member. People whom the reviewer invited keep their accounts.
     update identity.profiles as p set deletes_at = review.over_at + app.kept_for('deleted_accounts')
     from identity.memberships as m
     where m.organization_id = review.organization_id and m.user_id = p.user_id and p.deletes_at is null

@@ -1,4 +1,4 @@
--- Documents and mail that wait for a person cause a digest on the day after they came, once.
+-- Documents and mail that wait for a person cause one digest, on the day after they arrived.
 
 create or replace function jobs.last_told(recipient_id uuid, before date, at timestamptz) returns timestamptz
 language sql stable
@@ -28,8 +28,8 @@ begin
 end
 $$;
 comment on function jobs.find_waiting is
-  'Returns the documents attached to nothing, and the mail to accept or block, by the people who may decide and get '
-  'mail about all bills.';
+  'Returns the unattached documents and the mail to accept or block, for each person who may decide and gets mail '
+  'about all bills.';
 
 create or replace function jobs.collect_documents(at timestamptz) returns int
 language plpgsql volatile set search_path = '' as $$
@@ -65,5 +65,5 @@ begin
 end
 $$;
 comment on function jobs.collect_documents is
-  'Makes a digest for everybody without one today for whom a document or mail has waited since an earlier day and no '
-  'digest told of it. Returns their number.';
+  'Creates a digest for each person without one today if a document or mail has waited since an earlier day and no '
+  'digest mentioned it. Returns their number.';
