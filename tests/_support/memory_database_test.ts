@@ -11,18 +11,18 @@ Deno.test("databases in one PGlite are isolated in any order", { ignore }, async
   await first.exec(BOOKS);
   await assertRejects(() => names(second), Error, "does not exist");
   await second.exec(BOOKS.replace("one", "other"));
-  for (let i = 0; i < 3; i++) {
+  for (let i = 0; i < 2; i++) {
     await first.query("insert into public.book values ($1)", [`one ${i}`]);
-    await second.exec(`insert into public.book select 'row ' || n || '-${i}' from generate_series(1, 5000) as n`);
+    await second.exec(`insert into public.book select 'row ' || n || '-${i}' from generate_series(1, 2000) as n`);
     await first.exec("vacuum");
     await first.exec("checkpoint");
   }
-  assertEquals(await names(first), ["one", "one 0", "one 1", "one 2"]);
-  assertEquals((await names(second)).length, 15_001);
+  assertEquals(await names(first), ["one", "one 0", "one 1"]);
+  assertEquals((await names(second)).length, 4_001);
   await first.close();
   const third = await openDatabase();
   await assertRejects(() => names(third), Error, "does not exist");
-  assertEquals((await names(second)).length, 15_001);
+  assertEquals((await names(second)).length, 4_001);
   await second.close();
   await third.close();
 });

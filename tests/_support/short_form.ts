@@ -1,4 +1,4 @@
-/** `deno task suite <name> -- --short`, which `.ci/run` uses; the nightly workflow runs everything. */
+/** The tests of `.ci/run` and of `deno task suite <name> -- --short`; the nightly workflow runs everything. */
 export const IS_SHORT = Deno.env.get("SHORT_FORM") === "1";
 
 /** Options of a test that only the full form runs. */

@@ -35,12 +35,18 @@ async function resultOf(
 /** Fields of a tool whose two values give the same result. */
 async function unreadFields(session: Session, tool: string): Promise<string[]> {
   const unread: string[] = [];
+  /** Results of repeatable calls; many fields share one. */
+  const firsts = new Map<string, unknown>();
   for (const [field, { values, with: more = {}, before }] of Object.entries(cases[tool] ?? {})) {
     const comes = (value: unknown) => resultOf(session, tool, { args: withField(more, field, value), before });
-    const first = await comes(values[0]);
-    // Otherwise all results would differ, and the test would prove nothing.
-    assertEquals(await comes(values[0]), first, `${tool}: the same call twice must compare equal, ${field}`);
-    if (await comes(values[1]) === first) unread.push(field);
+    const call = JSON.stringify([withField(more, field, values[0]), before]);
+    if (!firsts.has(call)) {
+      const first = await comes(values[0]);
+      firsts.set(call, first);
+      // Otherwise all results would differ, and the test would prove nothing.
+      assertEquals(await comes(values[0]), first, `${tool}: the same call twice must compare equal, ${field}`);
+    }
+    if (await comes(values[1]) === firsts.get(call)) unread.push(field);
   }
   return unread;
 }
