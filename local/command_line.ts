@@ -1,4 +1,4 @@
-/** What the small commands share: parsing, errors, and the invocation in help texts. */
+/** Shared by the small commands: parsing, errors, and the invocation in help texts. */
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { parseEnvFile } from "./deploy/env_file.ts";
 

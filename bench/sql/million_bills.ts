@@ -4,7 +4,7 @@ import type { SqlDatabase } from "../../local/database/sql.ts";
 import { startCluster } from "../../tests/_support/cluster.ts";
 import { openDatabase, type TestDatabase } from "../../tests/_support/database.ts";
 
-/** The floor's settings, with everything in memory. Our tables and indexes need more memory.. */
+/** The floor's settings, with everything in memory. Our tables and indexes need more memory. */
 const SETTINGS = {
   shared_buffers: "4GB",
   work_mem: "64MB",

@@ -23,6 +23,6 @@ export interface Connector extends Addresses {
   mailProposal(proposalId: string, requestId: string): void;
   /** Serves the tool that fetches amounts. */
   askProviders: FollowUpServices["askProviders"];
-  /** What the events extension needs. */
+  /** The dependencies of the events extension. */
   events: EventDeps;
 }

@@ -1,4 +1,4 @@
-/** Forwards an e-invoice to the organization's own address, and tells what became of it. */
+/** Forwards an e-invoice to the organization's own address, and reports the outcome. */
 import nodemailer from "nodemailer";
 import { findForm, type FormBrowser } from "../form_browser.ts";
 import type { RunningStack } from "../running_stack.ts";

@@ -6,7 +6,7 @@ export type Payment = Record<string, unknown>;
 
 /** Why a payment is not in the batch. */
 export const LEFT_OUT = ["no_account", "no_value", "amount"] as const;
-/** What the accountant should check about a booked payment. */
+/** A reason for the accountant to check a booked payment. */
 export const TO_CHECK = ["clearing", "tax"] as const;
 export type Remark = typeof LEFT_OUT[number] | typeof TO_CHECK[number];
 
@@ -27,7 +27,7 @@ export function bookPayment(
     : undefined;
   const account = own ?? settings.clearing;
   if (!account) return { remarks: ["no_account"] };
-  // What DATEV computes from a foreign amount and a rate may differ by a cent, so only the value is booked.
+  // DATEV's own conversion of a foreign amount may differ by a cent, so only the value is booked.
   const value = payment.base_amount;
   if (typeof value !== "string") return { remarks: ["no_value"] };
   const amount = amountOf(value);

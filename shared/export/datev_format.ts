@@ -76,7 +76,7 @@ const compact = (day: string) => day.replaceAll("-", "");
  */
 export function quoted(value: string, most = Infinity): string {
   const line = value.replace(/[\s\p{C}]+/gu, " ").trim();
-  // Many a character becomes an equals sign or a space only in the code page.
+  // Some characters become an equals sign or a space only in the code page.
   const written = [...line.normalize("NFC")].map(inWindows1252).join("").trimStart();
   const text = written.replace(/^(?=[=+@-])/, "'").slice(0, most);
   return `"${text.replace(/"/g, '""')}"`;

@@ -1,5 +1,5 @@
 /**
- * What all functions share: request id, one log line, HSTS, one place where a thrown error becomes an answer, and 405
+ * Shared by all functions: request id, one log line, HSTS, one place where a thrown error becomes an answer, and 405
  * for methods that a path does not support. Each surface decides how its errors look.
  */
 import type { Context } from "hono";

@@ -56,7 +56,7 @@ const SIGNS: Record<string, string> = {
   "港币": "HKD",
   "日元": "JPY",
   "欧元": "EUR",
-  // What Russian banks write for the rouble of before 1998.
+  // The code of the rouble before 1998, which Russian banks still write.
   "rur": "RUB",
   "円": "JPY",
   "đ": "VND",

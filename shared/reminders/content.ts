@@ -232,7 +232,7 @@ export function noticesOf({ organizations }: DigestContent): DigestNotice[] {
 export const budgetsOf = ({ organizations }: DigestContent): DigestBudget[] =>
   organizations.flatMap(({ budgets }) => budgets);
 
-/** What waits for the reader's decision, across organizations. */
+/** Documents and mails that wait for the reader's decision, across organizations. */
 export const waitingOf = ({ organizations }: DigestContent): { documents: number; mails: number } => ({
   documents: organizations.reduce((sum, { documents }) => sum + (documents?.waiting ?? 0), 0),
   mails: organizations.reduce((sum, { mails }) => sum + (mails?.count ?? 0), 0),

@@ -91,7 +91,7 @@ function tellValue(value: unknown, said: Words["effects"], format: EffectFormat)
     if ("days" in told) return said.monthDays(told.days);
     if ("category" in told) return told.category ? typed(told.category, format) : said.uncategorized;
     if ("person" in told) return told.person ?? said.nobody;
-    // Settings of settings, such as a person's choice of emails.
+    // Nested settings, such as a person's choice of emails.
     return Object.entries(value as Told).map(([key, one]) => `${key.replaceAll("_", " ")}: ${tell(one)}`)
       .join(", ");
   }

@@ -1,6 +1,6 @@
 /**
- * Letters in the languages of those who receive them: the facts that people recorded, and a visible blank for each that
- * nobody did. Plain text: names are single lines, and a person's own words stay as they are.
+ * Letters in the recipient's language: the recorded facts, and a visible blank for each missing one. Plain text: names
+ * are single lines, and a person's own words stay as they are.
  */
 import { oneLine } from "./one_line.ts";
 
@@ -81,10 +81,10 @@ const EN: Template = {
   closing: "Yours faithfully",
 };
 
-/** Several lines, each safe to show; empty ones go. */
+/** Several lines, each safe to show, without empty ones. */
 const lines = (text: string): string[] => text.split(/\r\n|[\r\n]/).map((line) => oneLine(line, 300)).filter(Boolean);
 
-/** What the letter leaves blank. An online form needs neither a name nor an address. */
+/** The blanks in the letter. An online form needs neither a name nor an address. */
 export const missingIn = (facts: LetterFacts): MissingInLetter[] => {
   const { form } = facts;
   const needed: MissingInLetter[] = [

@@ -132,7 +132,7 @@ export async function openPrivateBooks(database: TestDatabase): Promise<PrivateB
   const [accountRow] = await database.query<{ id: string }>("select id from app.accounts where organization_id = $1", [
     organizationId,
   ]);
-  // What each person said that the account has.
+  // The balance that each person stated for the account.
   await database.query(
     `insert into app.balances (organization_id, account_id, true_on, amount_minor, currency, source, created_by)
      select organization_id, $2, $3, 100000, 'EUR', 'person', user_id

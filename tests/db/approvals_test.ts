@@ -281,7 +281,7 @@ testBooks("approval", {}, {
     assertEquals(await claim(), []);
   },
 
-  "is withdrawn with its proposer's removal, and approvers are told": async (books, database) => {
+  "is withdrawn with its proposer's removal, and approvers are notified": async (books, database) => {
     const [member, manager] = [await books.join(), await books.join("manager")];
     await setRules(database, books, [{ tool: "log_expenses" }]);
     const id = await proposes(member, ...log(item("5")));

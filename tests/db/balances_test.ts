@@ -37,7 +37,7 @@ const OCTOBER: Row[] = [
 ];
 
 testBooks("balances", { day: "2026-10-06" }, {
-  "a statement's closing balance is true for its last day, and an undo takes it back": async (books) => {
+  "a statement's closing balance applies to its last day, and an undo removes it": async (books) => {
     await giro(books, ...SEPTEMBER);
     assertEquals(await known(books), [["Giro", "3649.75", "EUR", "2026-09-30", "statement"]]);
     const { change_id } = await giro(books, ...OCTOBER);
@@ -53,7 +53,7 @@ testBooks("balances", { day: "2026-10-06" }, {
     await giro(books, ...OCTOBER);
     assertEquals(await known(books), [october]);
   },
-  "formats that say the day of their balance are believed": async (books) => {
+  "a format's stated day of the balance is used": async (books) => {
     const mt940 = ":20:1\n:25:DE123/4567890\n:28C:1\n:60F:C261001EUR100,00\n:61:261002D30,00NMSC\n:86:Kiosk\n" +
       ":62F:C261005EUR70,00\n";
     const { warnings } = await commit(books, mt940, { account: "Bank" });
@@ -68,7 +68,7 @@ testBooks("balances", { day: "2026-10-06" }, {
       ["Card", "-12.00", "EUR", "2026-10-04", "statement"],
     ]);
   },
-  "balances agree to the cent with the lines between them, or reconcile and the import say by how much": async (
+  "balances agree to the cent with the lines between them, or reconcile and the import report the difference": async (
     books,
   ) => {
     await giro(books, ...SEPTEMBER);
@@ -87,7 +87,7 @@ testBooks("balances", { day: "2026-10-06" }, {
     const found = await giro(books, ["2026-10-05", "Shoes", "-95.00", "2605.00"]);
     assertEquals([found.warnings, (await checked(books))[1]], [[], []]);
   },
-  "a person says a balance, corrects it and takes it back; a statement knows better": async (books) => {
+  "a person can state, correct and undo a balance; a statement takes precedence": async (books) => {
     const first = await say(books, "1200", { date: "2026-10-01" });
     assertEquals(first.results.map(({ status, name, amount, date }: Json) => [status, name, amount, date]), [
       ["created", "Giro", "1200.00", "2026-10-01"],
@@ -113,7 +113,7 @@ testBooks("balances", { day: "2026-10-06" }, {
       items: [{ name: "Giro", amount: "1", kind: "balance", date: "2026-10-09" }],
     });
   },
-  "the latest word of two people counts, and an older file takes back no later balance": async (books) => {
+  "the latest of two people's balances counts, and an older file replaces no later balance": async (books) => {
     const other = await books.join();
     const amount = async () => (await known(books))[0].slice(1, 2)[0];
     await say(books, "1200", { date: "2026-10-01" });
@@ -131,7 +131,7 @@ testBooks("balances", { day: "2026-10-06" }, {
     await giro(books, OCTOBER[0]!, noon);
     assertEquals(await amount(), "2790.00");
   },
-  "spending stays as it was, also when a balance is said with an expense, and a preview writes nothing": async (
+  "stating a balance changes no spending, also beside an expense, and a preview writes nothing": async (
     books,
   ) => {
     const items = [{ name: "Giro", amount: "900", kind: "balance" }, { name: "Tea", amount: "4" }];
@@ -151,7 +151,7 @@ testBooks("balances", { day: "2026-10-06" }, {
     assertEquals(other.warnings.map(({ code }: Json) => code), ["account_new"]);
     assertMatch(other.warnings[0].message, /^"Savings" is a new account\. The others are "Giro"/);
   },
-  "members from whom payments are kept know only balances that they said; nobody else's organization any": async (
+  "members with hidden payments see only balances that they stated; other organizations see none": async (
     books,
     database,
   ) => {

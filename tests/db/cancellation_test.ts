@@ -1,4 +1,4 @@
-/** Drafting a cancellation, its confirmation, and the proof that nothing comes any more. */
+/** Drafting a cancellation, its confirmation, and the proof that charges stopped. */
 import { assert, assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Books, Json } from "../_support/books.ts";
@@ -20,7 +20,7 @@ async function importStatement(books: Books, rows: [day: string, text: string, a
 }
 
 testBooks("draft_cancellation", { day: TODAY }, {
-  "writes the letter, stores its day, sends nothing and says what is missing": async (books) => {
+  "writes the letter, stores its day, sends nothing and lists the missing facts": async (books) => {
     const id = await addGym(books, { contract: GYM });
     const { data, warnings } = await books.call("draft_cancellation", {
       bill_name: "gym",
@@ -44,7 +44,7 @@ testBooks("draft_cancellation", { day: TODAY }, {
       "Gym renews on 2026-03-01; to end it on 2026-02-28, cancel by email by 2026-01-31. A letter was drafted on 2026-01-02; no confirmation is recorded. If it came, set contract.confirmed_on.",
     ]);
   },
-  "writes the same letter again, and undo_change() takes the draft back": async (books) => {
+  "writes the same letter again, and undo_change() reverts the draft": async (books) => {
     const id = await addGym(books, { contract: GYM });
     const draft = () => books.call("draft_cancellation", { bill_id: id });
     const first = await draft();
@@ -58,9 +58,9 @@ testBooks("draft_cancellation", { day: TODAY }, {
     assertEquals([letter.ends_on, letter.arrives_by], [undefined, undefined]);
     assert(letter.text.includes("on the earliest possible date"), letter.text);
     assertEquals(missing.length, 4);
-    assert(next.includes("How the contract must be cancelled is unknown"), next);
+    assert(next.includes("The required form of the cancellation is unknown"), next);
   },
-  "warns of a day that the notice does not allow, and refuses a passed one": async (books) => {
+  "warns of a day that the notice does not allow, and refuses a past one": async (books) => {
     const id = await addGym(books, { contract: GYM });
     const { warnings, data } = await books.call("draft_cancellation", { bill_id: id, leave_on: "2026-01-31" });
     assertEquals(warnings.map(({ code }: Json) => code), ["other_end"]);
@@ -69,7 +69,7 @@ testBooks("draft_cancellation", { day: TODAY }, {
     assertEquals((await books.call("draft_cancellation", { bill_id: id, leave_on: "2027-02-28" })).warnings, []);
     await books.fails("date_out_of_range", "draft_cancellation", { bill_id: id, leave_on: "2026-01-01" });
   },
-  "claims no due time while the term is unknown, and forgets the day of an earlier draft": async (books) => {
+  "does not claim to be in time while the term is unknown, and forgets the day of an earlier draft": async (books) => {
     const id = await addGym(books, { contract: { notice: "1 month" } });
     const leave_on = "2026-06-30";
     const { letter, bill } = await books.ok("draft_cancellation", { bill_id: id, leave_on });
@@ -102,7 +102,7 @@ testBooks("draft_cancellation", { day: TODAY }, {
 });
 
 testBooks("after a cancellation", { day: TODAY }, {
-  "statements prove what no longer comes, and a new charge is said loudly": async (books) => {
+  "statements prove that charges stopped, and a new charge is reported first": async (books) => {
     const id = await addGym(books, { contract: GYM });
     books.goTo("2026-02-01");
     await importStatement(books, [["2026-01-05", "FIT GMBH", "12.99"], ["2026-01-31", "Kiosk", "3.00"]]);
@@ -119,7 +119,7 @@ testBooks("after a cancellation", { day: TODAY }, {
     await importStatement(books, [["2026-03-10", "Kiosk", "3.00"], ["2026-04-01", "Kiosk", "4.00"]]);
     await importStatement(books, [["2026-04-15", "Kiosk", "3.00"]]);
     assertEquals(await textsOf(books, "savings"), [
-      "2 payments of 12.99 EUR for Gym did not come since 2026-03-05: 25.98 EUR saved, as the statements of Giro to 2026-04-15 show. No statement of Giro covers 1 date yet.",
+      "2 payments of 12.99 EUR for Gym have not come since 2026-03-05: 25.98 EUR saved, as the statements of Giro to 2026-04-15 show. No statement of Giro covers 1 date yet.",
     ]);
     assertEquals(await textsOf(books, "charged_after_end"), []);
     const member = await books.join();
@@ -132,7 +132,7 @@ testBooks("after a cancellation", { day: TODAY }, {
     ]);
     assertEquals((await textsOf(books, "savings"))[0]!.startsWith("2 payments of 12.99 EUR"), true);
   },
-  "a late payment and another bill of the company are no new charge": async (books) => {
+  "a late payment and another bill of the company aren't new charges": async (books) => {
     const id = await addGym(books, { contract: GYM });
     await importStatement(books, [["2026-01-02", "Kiosk", "3.00"]]);
     books.goTo("2026-01-06");
@@ -148,7 +148,7 @@ testBooks("after a cancellation", { day: TODAY }, {
     await importStatement(books, [["2026-03-19", "FIT GMBH", "12.99"]]);
     assertEquals(await textsOf(books, "charged_after_end"), []);
   },
-  "a payment and its line are one charge, and a paid date is not saved": async (books) => {
+  "a payment and its line count as one charge, and a paid date is no saving": async (books) => {
     const id = await addGym(books, { contract: GYM });
     books.goTo("2026-01-06");
     await importStatement(books, [["2026-01-05", "FIT GMBH", "12.99"]]);
@@ -172,7 +172,7 @@ testBooks("after a cancellation", { day: TODAY }, {
     assert(text!.includes("12.99 EUR on 2026-04-05 (2 charges)"), text);
     assertEquals(await textsOf(books, "savings"), []);
   },
-  "nothing is saved before a confirmation": async (books) => {
+  "no savings are reported before a confirmation": async (books) => {
     const id = await addGym(books, { contract: GYM });
     await books.ok("update_bill", { bill_id: id, set: { status: "cancelled" } });
     books.goTo("2026-06-01");
@@ -181,7 +181,7 @@ testBooks("after a cancellation", { day: TODAY }, {
 });
 
 testBooks("a trial", { day: TODAY }, {
-  "that became a charge is told for 45 days": async (books) => {
+  "that became a charge is reported for 45 days": async (books) => {
     const id = await addGym(books, { trial_ends_on: "2026-01-04" });
     await books.ok("mark_bill_paid", { bill_id: id, due_on: "2026-01-05", paid_on: "2026-01-02" });
     assertEquals(await textsOf(books, "trials_charged"), []);

@@ -39,7 +39,7 @@ const isLastDayOf = (until: string, day: string): boolean => {
   return next.endsWith("-01") && (until === "month" || ["01", "04", "07", "10"].includes(next.slice(5, 7)));
 };
 
-/** The first way out from `today`, as far as the facts tell. */
+/** The first way out from `today`, as far as the facts determine it. */
 export function exitOf({ renews_on, notice_days, contract = {} }: Bill, today: string): Exit {
   const { started_on, term_months, notice } = contract;
   const nothing: Exit = { leaves_on: null, cancel_by: null };

@@ -1,4 +1,4 @@
-/** The contract behind a bill: what people say, the last day to cancel, and the facts that are missing. */
+/** The contract behind a bill: recorded facts, missing facts, and the last day to cancel. */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { addBill } from "../../functions/mcp/tools/add_bill/contract.ts";
@@ -93,7 +93,7 @@ Deno.test("a contract of another form is refused", () => {
 });
 
 testBooks("a contract", { day: TODAY }, {
-  "is stored as said, and tells the last day to cancel and the last day of the term": async (books) => {
+  "is stored unchanged, and determines the last day to cancel and the last day of the term": async (books) => {
     const bill = await add(books, "Gym", {
       contract: { ...GYM, form: "letter", customer_number: " K-17 ", address: "Gym GmbH\nRing 1\n10115 Berlin" },
     });
@@ -112,7 +112,7 @@ testBooks("a contract", { day: TODAY }, {
       "2028-02-29",
     ]);
   },
-  "takes the old notice_days and the notice in turn": async (books) => {
+  "accepts the old notice_days and the notice in turn": async (books) => {
     const { id } = await add(books, "Gym", { renews_on: "2027-03-01", notice_days: 90 });
     assertEquals((await show(books, id)).cancel_by, "2026-12-01");
     const set = async (change: Json) => (await books.ok("update_bill", { bill_id: id, set: change })).bill;
@@ -140,7 +140,7 @@ testBooks("a contract", { day: TODAY }, {
     const after = await show(books, id);
     assertEquals({ ...after, version: 0 }, { ...before, version: 0 });
   },
-  "is never guessed: says what nobody has said": async (books) => {
+  "is never guessed: unrecorded facts are listed as missing": async (books) => {
     const { warnings } = await books.call("add_bill", {
       name: "Phone",
       amount: "20",
@@ -155,7 +155,7 @@ testBooks("a contract", { day: TODAY }, {
       "Phone has a contract, but the last day to cancel is unknown: nobody has said its notice period (notice) and whether it renews and for how long (renewal_months). Ask, and set it with update_bill, set.contract.",
     ]);
   },
-  "is told in time with its form, and monthly contracts are not": async (books) => {
+  "is announced in time with its form, and monthly contracts are not": async (books) => {
     await add(books, "Gym", { contract: { ...GYM, form: "letter" } });
     await add(books, "Phone", {
       contract: {
@@ -177,13 +177,13 @@ testBooks("a contract", { day: TODAY }, {
     books.goTo("2026-12-01");
     assertEquals(textsOf((await books.ok("review_bills")).cancel_by), []);
   },
-  "that nobody said renews can end on its last day": async (books) => {
+  "without a known renewal can end on its last day": async (books) => {
     await add(books, "Club", { notice_days: 14, contract: { started_on: "2025-12-15", term_months: 12 } });
     assertEquals(textsOf((await books.ok("review_bills")).cancel_by), [
       "Club can end on 2026-12-14; to end it, cancel by 2026-12-01.",
     ]);
   },
-  "says one month as people do": async (books) => {
+  "writes one month in the singular": async (books) => {
     const { contract } = await add(books, "Gym", { contract: { ...GYM, notice: "1 month to month" } });
     assertEquals(contract.notice, "1 month to month");
   },

@@ -107,7 +107,7 @@ testBooks("a confirmed layout", {}, {
     const { id } = await add(ana, invoice());
     const { change_id } = await ana.call("attach_document", { document_id: id, said: SAID });
     const { undone } = await ana.ok("undo_change", { change_id });
-    assertEquals(undone.summary, "Noted what document a.pdf says");
+    assertEquals(undone.summary, "Recorded facts of document a.pdf");
     const [document] = (await ana.ok("list_documents", { document_id: id })).documents;
     assertEquals(read(document), NOTHING);
     assertEquals(read(await add(ana, invoice({ amount: "91,05" }))), NOTHING);

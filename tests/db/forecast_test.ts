@@ -19,7 +19,7 @@ const commit = async (books: Books, account: string, file: string): Promise<Json
 };
 
 testBooks("forecast", { day: TODAY }, {
-  "a balance less open, overdue and future bills": async (books) => {
+  "starts from the balance and subtracts open, overdue and future bills": async (books) => {
     await say(books, "Giro", "1500");
     await books.ok("add_bill", { name: "Rent", amount: "800", first_due: "2026-12-01" });
     await books.ok("add_bill", { name: "Phone", amount: "20.50", first_due: "2026-11-23", frequency: "weekly" });
@@ -119,7 +119,7 @@ testBooks("forecast", { day: TODAY }, {
     assertMatch(left_out.join(" "), /Amounts in AMD are not in the total: no exchange rate is known/);
     assertMatch(left_out.join(" "), /In the total only, because no statement shows the account: Hosting\./);
   },
-  "usual spending goes on at the mean of past weeks, and its range grows with their variation": async (books) => {
+  "usual spending continues at the mean of past weeks, and its range grows with their variation": async (books) => {
     let balance = 1560;
     const days = ["2026-09-28", "2026-10-05", "2026-10-12", "2026-10-19", "2026-10-26", "2026-11-02", "2026-11-09"];
     const rows = [...days, "2026-11-16"].map((date, n) =>
@@ -139,7 +139,7 @@ testBooks("forecast", { day: TODAY }, {
     await books.ok("add_bill", { name: "Market", amount: "70", frequency: "weekly", first_due: "2026-11-23" });
     assertEquals((await books.ok("forecast", { until: "2026-11-30" })).total.end.likely, "860.00");
   },
-  "a transfer between known accounts moves both and no total": async (books, database) => {
+  "a transfer between known accounts changes both and no total": async (books, database) => {
     const rows = (sign: string, first: number, step: number) =>
       ["2026-10-12", "2026-10-19", "2026-10-26", "2026-11-02", "2026-11-09", "2026-11-16"].map((date, n) =>
         `${date},Transfer between own accounts,${sign}70.00,${first + step * n}.00`
@@ -206,7 +206,7 @@ testBooks("forecast", { day: TODAY }, {
     await income({ name: "Cleaning", amount: "300", date: "2026-11-16" });
     assertEquals((await expected("2026-12-01")).filter((text: string) => text.startsWith("Cleaning")).length, 2);
   },
-  "expected income is added, also when it is late, and not once it came": async (books, database) => {
+  "expected income is added, also when it is late, until it arrives": async (books, database) => {
     await say(books, "Giro", "100", { date: "2026-11-18" });
     assertEquals(await codesOf(books), ["no_income", "spending_unknown"]);
     const income = async (day: string, column: string, more = "null, null") =>
@@ -232,7 +232,7 @@ testBooks("forecast", { day: TODAY }, {
     assertEquals(late.total.end.likely, "5100.00", "later than the balance");
     assertEquals(point(late.days[0]), [TODAY, "2600.00", "2600.00", "2600.00"]);
   },
-  "hidden records change nothing in the forecast of people from whom they are kept": async (books) => {
+  "hidden records do not affect the forecast of people who can't see them": async (books) => {
     const member = await books.join();
     await books.ok("update_settings", { category: { action: "make_private", name: "Health" } });
     await say(member, "Giro", "1000", { date: "2026-11-18" });

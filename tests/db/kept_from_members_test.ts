@@ -113,7 +113,7 @@ testBooks("a private bill with a provider", {}, {
 });
 
 testBooks("the books of others", {}, {
-  "answer a press on their page like nonexistent books": async (ana, database) => {
+  "respond to a click on their page like nonexistent books": async (ana, database) => {
     const { bill } = await ana.ok("add_bill", { name: "Rent", amount: "800", first_due: "2026-11-25" });
     const press = (userId: string, organizationId = ana.organizationId) =>
       database.asService<Json>("pay_due_date", {

@@ -1,4 +1,4 @@
-/** Income through the tools: said, corrected, read, from statements, and hidden from members. */
+/** Income through the tools: entered, corrected, read, from statements, and hidden from members. */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
@@ -26,7 +26,7 @@ const PAY: Row = ["2026-10-02", "Work GmbH salary", "2450.00"];
 const COFFEE: Row = ["2026-10-03", "Coffee", "-3.00"];
 
 testBooks("income", { day: "2026-10-28" }, {
-  "said once is kept apart from spending, and a repeated word adds nothing": async (books) => {
+  "is kept apart from spending, and a repeated statement adds nothing": async (books) => {
     await books.ok("log_expenses", { items: [{ name: "Lunch", amount: "10" }] });
     const before = await books.ok("summarize_spending");
     const { data, change_id } = await say(books, { payee: "Work GmbH", note: "October" });
@@ -83,7 +83,7 @@ testBooks("income", { day: "2026-10-28" }, {
     await books.ok("undo_change");
     assertEquals(await listed(books), [["2026-10-27", "Salary", "2480.00"]]);
   },
-  "that recurs has a rule, which is no income itself": async (books) => {
+  "that recurs has a rule, which isn't income itself": async (books) => {
     const { data } = await say(books, { date: "2026-11-28", repeats: "monthly" });
     const [{ id, repeats, next_on, date }] = data.results;
     assertEquals([repeats, next_on, date], ["monthly", "2026-11-28", undefined]);
@@ -148,7 +148,7 @@ testBooks("income", { day: "2026-10-28" }, {
     await books.fails("month_closed", "update_settings", merge);
     assertEquals(await category(), "Wages");
   },
-  "of a statement is kept once, and matches what a person said": async (books) => {
+  "of a statement is stored once, and matches a person's own entry": async (books) => {
     await say(books, { date: "2026-09-29" });
     const before = await books.ok("summarize_spending");
     const first = await commit(books, [RENT, PAY, ["2026-10-05", "Work GmbH bonus salary", "300.00"]]);
@@ -160,7 +160,7 @@ testBooks("income", { day: "2026-10-28" }, {
     assertEquals((await books.ok("summarize_spending")).total.amount, "800.00");
     const same = await commit(books, [RENT, PAY, ["2026-10-05", "Work GmbH bonus salary", "300.00"]]);
     assertEquals([same.data.income, same.change_id], [undefined, undefined]);
-    // Said after the statement, it is the same.
+    // Entered after the statement, it is the same income.
     const said = await say(books, { name: "Bonus", amount: "300", date: "2026-10-04" });
     assertEquals(said.data.results[0].status, "duplicate");
     await books.ok("undo_change", { change_id: first.change_id });
@@ -186,7 +186,7 @@ testBooks("income", { day: "2026-10-28" }, {
     assertEquals([again.data.income, await listed(books)], [undefined, [PAY]]);
     assertEquals((await books.ok("reconcile", { account: "Giro" })).bank_only, []);
   },
-  "of a closed month is kept once reopened, also from another export": async (books) => {
+  "of a closed month is stored once the month is reopened, also from another export": async (books) => {
     await books.ok("update_settings", { closed_through: "2026-09" });
     assertEquals((await commit(books, [RENT, ["2026-09-30", "Work GmbH salary", "2450.00"]])).data.income, {
       closed: 1,
@@ -195,7 +195,7 @@ testBooks("income", { day: "2026-10-28" }, {
     const { data } = await commit(books, [COFFEE, ["2026-09-30", "Salary Work GmbH September", "2450.00"]]);
     assertEquals([data.income.created, (await listed(books)).length], [1, 1]);
   },
-  "said in a round amount takes the amount of its statement": async (books) => {
+  "entered as a round amount takes the amount of its statement": async (books) => {
     const pay = (amount: string): Row => ["2026-10-03", "Work GmbH salary", amount];
     await say(books, { amount: "3000", date: "2026-10-01" });
     await say(books, { name: "Flea market", amount: "100", date: "2026-10-01" });
@@ -213,13 +213,13 @@ testBooks("income", { day: "2026-10-28" }, {
     await commit(books, [pay("3100.00"), COFFEE]);
     assertEquals(await amounts(), ["Flea market 100.00", "Salary 3000.00", "Salary 3100.00"]);
   },
-  "said again with the bank's date is a duplicate": async (books) => {
+  "entered again with the bank's date is a duplicate": async (books) => {
     await say(books, { date: "2026-09-29" });
     await commit(books, [RENT, PAY]);
     assertEquals((await say(books, { date: PAY[0] })).data.results[0].status, "duplicate");
     assertEquals((await listed(books)).length, 1);
   },
-  "deleted by a person does not come back with its statement": async (books) => {
+  "deleted by a person is not restored by its statement": async (books) => {
     await commit(books, [RENT, PAY]);
     const { rows: [{ id }] } = await books.ok("list_expenses", { kind: "income" });
     await books.ok("delete_records", { ids: [id] });
@@ -240,7 +240,7 @@ testBooks("income", { day: "2026-10-28" }, {
     await books.ok("undo_change");
     assertEquals((await listed(books)).length, 1);
   },
-  "is summed by sort, payer and month, and net is what spending leaves": async (books) => {
+  "is summed by sort, payer and month, and net is income less spending": async (books) => {
     for (const date of ["2026-09-01", "2026-10-01"]) {
       await books.ok("log_expenses", { items: [{ name: "Rent", amount: "800", date }], on_duplicate: "allow" });
     }

@@ -122,7 +122,7 @@ Deno.test("waiting mail causes one digest for those who may accept it, and is na
   assertEquals(await told([ana, ben], "2026-11-16"), [undefined, undefined]);
 });
 
-Deno.test("mail that arrives after a digest was created is told in the next one only", async () => {
+Deno.test("mail that arrives after a digest was created is announced only in the next one", async () => {
   const ana = await fresh();
   await addBill(ana, "Rent", "2026-11-15");
   await arrive(ana, "2026-11-13T23:00:00Z");
@@ -131,7 +131,7 @@ Deno.test("mail that arrives after a digest was created is told in the next one 
   assertEquals(await told([ana], "2026-11-15"), [undefined]);
 });
 
-Deno.test("no digest about documents or mail goes to people without mails, with a refused address or a past plan", async () => {
+Deno.test("people without mails, with a refused address or an ended plan get no digest about documents or mail", async () => {
   for (
     const stop of [
       "update identity.profiles set email_enabled = false",

@@ -206,7 +206,7 @@ Deno.test("a digest names only the recipient's trials and drops outdated notices
   assertEquals(noticed(await run(at("2026-11-23"))), ["trial Slack 7"]);
 });
 
-Deno.test("a trial that became a charge is told once", async () => {
+Deno.test("a trial that became a charge is announced once", async () => {
   const books = await fresh({ day: SOON });
   const id = await addBill(books, "Zoom", "2026-11-21", { trial_ends_on: "2026-11-20", remind_days_before: 0 });
   books.goTo("2026-11-22");
@@ -214,7 +214,7 @@ Deno.test("a trial that became a charge is told once", async () => {
   assertEquals(await daysOf("2026-11-22", 30), { "11-22": "trial_charged Zoom -2" });
 });
 
-Deno.test("a contract is told 14 and 3 days before its last day to cancel, with its form and end", async () => {
+Deno.test("a contract is announced 14 and 3 days before its last day to cancel, with its form and end", async () => {
   const books = await fresh({ day: SOON });
   const contract = { started_on: "2025-01-01", term_months: 24, renewal_months: 12, notice: "1 month", form: "letter" };
   await addBill(books, "Gym", FAR, { contract });
@@ -231,7 +231,7 @@ Deno.test("a contract is told 14 and 3 days before its last day to cancel, with 
   assertEquals(await daysOf("2026-11-17", 40), { "11-27": "cancel_by Gym 3", "12-18": "renewal Gym 14" });
 });
 
-Deno.test("a contract that nobody said renews has a last day, and an automatic charge is assumed", async () => {
+Deno.test("a contract without a known renewal has a last day to cancel, and an automatic charge is marked as assumed", async () => {
   const books = await fresh({ day: SOON });
   const contract = { started_on: "2025-12-15", term_months: 12 };
   await addBill(books, "Club", FAR, { contract, notice_days: 14 });
@@ -244,7 +244,7 @@ Deno.test("a contract that nobody said renews has a last day, and an automatic c
   ]);
 });
 
-Deno.test("an open-ended contract is told before its minimum term ends, and never again", async () => {
+Deno.test("an open-ended contract is announced before its minimum term ends, and never again", async () => {
   const books = await fresh({ day: SOON });
   const contract = { started_on: "2025-12-15", term_months: 12, renewal_months: 0, notice: "2 weeks to day" };
   await addBill(books, "Phone", FAR, { contract });

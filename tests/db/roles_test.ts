@@ -65,7 +65,7 @@ testBooks("a viewer", {}, {
     });
     assertEquals(result.error.code, "forbidden_role.read_only");
   },
-  "is told about read-only access": async (owner) => {
+  "gets an error about read-only access": async (owner) => {
     const viewer = await owner.join("viewer");
     const { role, read_only } = await viewer.ok("get_context");
     assertEquals([role, read_only], ["viewer", true]);

@@ -83,7 +83,7 @@ testBooks("update_bill of a price", { day: TODAY }, {
     const { data } = await change(books, id, { set: { amount: "1300" }, apply_from: "2027-01-01" });
     assertEquals(data.bill.overdue.map(({ amount }: Json) => amount), ["1200.00", "1300.00"]);
   },
-  "closes a date that is thereby fully paid": async (books) => {
+  "closes a date that it makes fully paid": async (books) => {
     const id = await addRent(books);
     await books.ok("mark_bill_paid", { advance: true, bill_id: id, amount: "1000" });
     const { data, change_id } = await change(books, id, { set: { amount: "900" } });

@@ -113,7 +113,7 @@ testBooks("update_bill of a schedule", { day: TODAY }, {
     await change(books, id, { set: { every: 3 } });
     assertEquals((await nextDates(books, id)).slice(0, 3), ["2027-02-28", "2027-05-31", "2027-08-31"]);
   },
-  "with an end, and a later one": async (books) => {
+  "with an end date, and with a later one": async (books) => {
     const id = await addRent(books);
     await change(books, id, { set: { ends_on: "2026-12-31" } });
     assertEquals(await nextDates(books, id), ["2026-12-05"]);

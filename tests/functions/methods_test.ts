@@ -9,7 +9,7 @@ import { askRaw } from "../_support/raw_http.ts";
 
 const SECRET = "a-secret-of-more-than-thirty-two-bytes";
 
-/** All six functions, with the database down. */
+/** All functions, with the database down. */
 function createAll(siteUrl: string) {
   const config = readConfig({
     NEXT_PUBLIC_SITE_URL: siteUrl,

@@ -7,8 +7,8 @@ import { runStart } from "../_support/start_command.ts";
 
 /** The headers that hops add; the last hop adds none. */
 const HOPS: Record<string, Record<string, string>> = {
-  "one that adds X-Forwarded-For": { "x-forwarded-for": "203.0.113.9" },
-  "one that adds nothing": {},
+  "a proxy that adds X-Forwarded-For": { "x-forwarded-for": "203.0.113.9" },
+  "a proxy that adds nothing": {},
 };
 
 /** A reverse proxy in front of a port: its requests name 127.0.0.1 as the host, whatever the visitor requested. */

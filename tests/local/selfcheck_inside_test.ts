@@ -63,7 +63,7 @@ const jobWith = (problem: Record<string, unknown>) => ({
 const FAULTS: Record<string, [Health, RegExp]> = {
   "a vault with another address": [{ vault: ["vault_project_url"] }, /^Vault: project_url is not/],
   "a vault with another secret": [{ vault: ["vault_cron_secret"] }, /^Vault: cron_secret is none/],
-  "a job that is called in vain": [
+  "a job whose calls have no effect": [
     jobWith({ code: "called_in_vain", job: "reminders" }),
     /^Job reminders was called, and no run followed; .* \(last succeeded 2 days ago\)$/,
   ],

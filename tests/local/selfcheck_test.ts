@@ -111,7 +111,7 @@ const FAULTS: Record<string, { fault: Fault; told: RegExp; lines?: number }> = {
     fault: where(at("/account"), { headers: { location: "https://ref.supabase.co/functions/v1/auth-callback/login" } }),
     told: /\/account leads to another host, https:\/\/ref\.supabase\.co/,
   },
-  "the site calls itself otherwise": {
+  "the site names another host as its own": {
     fault: (request, ask) =>
       isWellKnown(request) ? changed(ask, { text: (text) => text.replaceAll(SITE, "https://old.example") }) : ask(),
     told: /The issuer is https:\/\/old\.example, not http:\/\/127\.0\.0\.1:\d+; set NEXT_PUBLIC_SITE_URL/,
@@ -121,7 +121,7 @@ const FAULTS: Record<string, { fault: Fault; told: RegExp; lines?: number }> = {
     fault: instead(at("/.well-known/openid-configuration/api/mcp"), () => new Response("Not found", { status: 404 })),
     told: /^\/\.well-known\/openid-configuration\/api\/mcp answers 404 \(text\/plain\) instead of a JSON document/,
   },
-  "one discovery address says something else": {
+  "one discovery address returns another document": {
     fault: where(at("/.well-known/openid-configuration"), { text: (text) => text.replace("S256", "plain") }),
     told: /^\/\.well-known\/openid-configuration differs from \//,
   },
@@ -183,7 +183,7 @@ const FAULTS: Record<string, { fault: Fault; told: RegExp; lines?: number }> = {
       }, and this version needs ${SCHEMA_VERSION}: back up, then run deno task deploy`,
     ),
   },
-  "the functions are of the time before schemas had versions": {
+  "the functions predate schema versions": {
     fault: where(at("/api/health"), { text: () => '{"ok":true}' }),
     told: /^\/api\/health names no schema version: deploy the functions/,
   },
@@ -202,7 +202,7 @@ const FAULTS: Record<string, { fault: Fault; told: RegExp; lines?: number }> = {
     fault: where(at("/api/payment/webhook", "POST"), { status: 503 }),
     told: /\/api\/payment\/webhook accepts no events: set PAYMENT_WEBHOOK_SECRET/,
   },
-  "the door for mail takes mail from anybody": {
+  "the inbound mail endpoint accepts mail from anybody": {
     fault: where(at("/api/mail/inbound", "POST"), { status: 200 }),
     told: /\/api\/mail\/inbound answers a request without a secret with 200/,
   },

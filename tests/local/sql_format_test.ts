@@ -9,7 +9,7 @@ const CASES: Record<string, [before: string, after: string]> = {
     `CREATE FUNCTION f() RETURNS text LANGUAGE plpgsql AS $$\nBEGIN\n  RETURN format('SELECT %I', "Name");\nEND\n$$;`,
     `create function f() returns text language plpgsql as $$\nbegin\n  return format('SELECT %I', "Name");\nend\n$$;\n`,
   ],
-  "what format() fills in keeps its case": [
+  "arguments of format() keep their case": [
     "select format($query$ SELECT %1$I FROM %I WHERE id = %L $query$, t);",
     "select format($query$ select %1$I from %I where id = %L $query$, t);\n",
   ],

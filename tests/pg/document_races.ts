@@ -26,7 +26,7 @@ const keep = (books: Books, content: string, number: string): Promise<Json> =>
     },
   });
 
-Deno.test("the same file sent eight times at once by two people is one document", async () => {
+Deno.test("the same file sent eight times at once by two people becomes one document", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const owner = await openBooks(database);
     const manager = await owner.join("manager");
@@ -45,7 +45,7 @@ Deno.test("the same file sent eight times at once by two people is one document"
   }
 });
 
-Deno.test("a document attached while its bill is paid gives or leaves the amount, and pays nothing itself", async () => {
+Deno.test("a document attached while its bill is paid sets the amount or leaves it, and pays nothing", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const owner = await openBooks(database);
     const { bill } = await owner.ok("add_bill", {

@@ -77,7 +77,7 @@ Deno.test("large mails at once do not exceed the room for documents", async () =
   assertEquals((await inbox.mails()).map(({ state }) => state).toSorted(), ["accepted", "failed", "failed", "failed"]);
 });
 
-Deno.test("of a concurrent accept and block one wins, and an address replaced twice at once is one address", async () => {
+Deno.test("either a concurrent accept or block wins, and two concurrent replacements leave one address", async () => {
   const inbox = await openInbox(database);
   await door.request(posted(rawMail({ from: "a@power.example" }), inbox.address));
   const [mail] = await inbox.mails();

@@ -1,4 +1,4 @@
-/** The mail on the day of a plan's end under parallel and interrupted runs. Each person gets it once.. */
+/** The mail on the day of a plan's end under parallel and interrupted runs. Each person gets it once. */
 import { assertEquals } from "@std/assert";
 import type { Database } from "../../shared/db/client.ts";
 import { openBooks } from "../_support/books.ts";

@@ -46,7 +46,7 @@ Deno.test("concurrent settlements of the same amount are written once", async ()
   }
 });
 
-Deno.test("concurrent reports of one balance of an account are one, and the last correction counts", async () => {
+Deno.test("concurrent reports of one account's balance are stored once, and the last correction counts", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const owner = await openBooks(database);
     const say = (amount: string) => owner.call("log_expenses", { items: [{ name: "Giro", kind: "balance", amount }] });
@@ -62,7 +62,7 @@ Deno.test("concurrent reports of one balance of an account are one, and the last
   }
 });
 
-Deno.test("concurrent reports of one income are one", async () => {
+Deno.test("concurrent reports of one income store it once", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const owner = await openBooks(database);
     const item = { name: "Salary", kind: "income", amount: "2450.00", repeats: "monthly" };
@@ -76,7 +76,7 @@ Deno.test("concurrent reports of one income are one", async () => {
   }
 });
 
-Deno.test("an income said while its statement is committed is one", async () => {
+Deno.test("an income reported while its statement is committed is stored once", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const owner = await openBooks(database);
     const file = "Date,Name,Amount\n2026-11-17,Rent,-800.00\n2026-11-18,Work GmbH salary,2450.00\n";

@@ -20,7 +20,7 @@ export const showDatev = (deps: PageDeps): Handler =>
       : await show(c, deps, opened);
   });
 
-/** Fields as in `readDatev`. Only those who may change the organization's settings save them. */
+/** Fields as in `readDatev`. Only people who may change the organization's settings can save them. */
 export const postDatev = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
     const opened = await openExport(c, deps, { user });

@@ -11,7 +11,7 @@ export interface DatevCategory {
   isArchived: boolean;
 }
 
-/** Sorted by name, archived ones later, and last the payments without one. */
+/** Sorted by name, then archived ones, then payments without a category. */
 export async function listCategories(
   c: AppContext,
   { exports, clock }: PageDeps,

@@ -30,7 +30,9 @@ export const typedOf = (settings: DatevSettings | null): TypedDatev => ({
     : { year_starts: "1" },
 });
 
-/** @param asked.before whose accounts stay for categories that the form does not have, such as newer ones */
+/**
+ * @param asked.before the earlier settings, whose accounts stay for categories missing in the form, such as newer ones
+ */
 export function readDatev(
   form: Form,
   { categories, before, words }: {

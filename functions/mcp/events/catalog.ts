@@ -3,7 +3,7 @@ import type { Words } from "../../../shared/words/words.ts";
 
 type EventName = keyof Words["events"];
 
-/** No event takes arguments: a grant is for one organization already. */
+/** No event takes arguments, because a grant already determines the organization. */
 const NO_ARGUMENTS = { type: "object", properties: {}, additionalProperties: false };
 const PAYLOAD = {
   type: "object",

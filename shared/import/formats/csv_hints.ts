@@ -80,7 +80,7 @@ const CREDIT_CARD =
 const BOOKING_DAY =
   /\b(\p{L}*buchung\p{L}*|booking|posting|posted|bokf\p{L}*|bogf\p{L}*|boek\p{L}*|comptable|contab\p{L}*|ksieg\p{L}*|zauct\p{L}*)\b/u;
 
-/** The column of the booking day, if another column has the day of the purchase. A hold has no booking day yet.. */
+/** The column of the booking day, if another column has the day of the purchase. A hold has no booking day yet. */
 export function bookingDay(
   { headers, columns }: { headers: string[]; columns: RoleColumns },
   rows: CsvRow[],

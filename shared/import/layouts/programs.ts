@@ -1,4 +1,4 @@
-/** Exports of programs that keep expenses, ours among them. */
+/** Exports of programs that keep expenses, including our own. */
 import type { Layout } from "./layout.ts";
 
 export const PROGRAMS: Layout[] = [

@@ -30,7 +30,7 @@ export const warnings = {
 
 export const documents = {
   doubts,
-  /** What to do next, by state. */
+  /** The next step, by state. */
   hints: {
     filed: "It is attached.",
     question: "Ask the user which candidate it belongs to, then call attach_document with to: its id, or none.",
@@ -48,6 +48,6 @@ export const changes = {
     to
       ? `Attached document ${document} to ${to}${due_on ? ` due ${date(due_on)}` : ""}`
       : said
-      ? `Noted what document ${document} says`
-      : `Noted which records document ${document} does not belong to`,
+      ? `Recorded facts of document ${document}`
+      : `Recorded which records document ${document} does not belong to`,
 };

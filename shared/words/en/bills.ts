@@ -161,7 +161,9 @@ const renewal = (cancel_by?: string): string =>
 
 export const warnings = {
   "contract_incomplete": ({ name, missing }: Named & { missing: MissingOfContract[] }): string =>
-    `No last day to cancel ${name} is known, because nobody has said ${missingOfContract(missing)}. Ask the person, ` +
+    `The last day to cancel ${name} is unknown, because nobody has said ${
+      missingOfContract(missing)
+    }. Ask the person, ` +
     "never guess; update_bill set.contract stores it.",
   "confirmed_without_end": ({ name }: Named): string =>
     `The cancellation of ${name} is confirmed, but not its last day, so it stays active and due. Ask for the day, and ` +

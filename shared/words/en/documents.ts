@@ -44,7 +44,7 @@ export const doubts = {
 
 const sentence = (words: string) => words.charAt(0).toUpperCase() + words.slice(1);
 
-/** Why a file is not kept, and what to do, by code. */
+/** Why a file is not kept, and the next step, by code. */
 export const documentRefusals = {
   "invalid_argument.document_too_large": ({ most_mb }: { most_mb: number }): string =>
     `This file is larger than ${most_mb} MB. Scan it again with fewer colors, or split it.`,

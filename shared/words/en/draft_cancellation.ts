@@ -62,7 +62,7 @@ export const missingInLetter: Record<MissingInLetter, string> = {
   ends_on: "the last day, because the term or notice is unknown: the letter asks for the earliest possible date",
 };
 
-/** What the person does with a draft. */
+/** The person's next step with a draft. */
 export const afterDraft = (
   { name, form, cancel_by, today, isActive }: {
     name: string;
@@ -73,7 +73,9 @@ export const afterDraft = (
   },
 ): string =>
   `Nothing was sent. ${
-    form ? `The contract asks for ${FORMS[form]}` : "How the contract must be cancelled is unknown: ask (contract.form)"
+    form
+      ? `The contract asks for ${FORMS[form]}`
+      : "The required form of the cancellation is unknown: ask (contract.form)"
   }. ${
     !cancel_by
       ? "No last day to cancel is known, so send it soon"

@@ -22,7 +22,7 @@ const listed = (features: Feature[]) => and(features.map((feature) => FEATURES[f
 
 export const warnings = {
   "balances_hidden": (): string =>
-    "A balance contains payments that this person may not see, so accounts lists only balances that they said or " +
+    "A balance contains payments that this person may not see, so accounts lists only balances that they stated or " +
     "imported themselves.",
   "plan_ending.trial": ({ plan, ends_on, organization, features }: PlanEnding): string =>
     `The trial of the ${capitalized(plan)} plan ends on ${ends_on}. From then on ${organization} is without ${

@@ -204,7 +204,7 @@ export const assumptions = {
   balance_differs: ({ difference, currency }: { difference: string; currency?: string }): string =>
     `The balances in the file moved by ${
       currency ? money({ amount: difference, currency }) : difference
-    } more than its rows say: rows are missing from it, or were not read right. Compare it with the bank.`,
+    } more than its rows say: rows are missing from it, or were misread. Compare it with the bank.`,
   links_left_out: ({ count: cells, column }: { count: number; column: string }): string =>
     `${count(cells, "cell")} of ${quoted(column)} left out: not a link, or longer than 2000 characters.`,
   fees_left_out: ({ count: cells, column }: { count: number; column: string }): string =>
@@ -215,7 +215,7 @@ export const assumptions = {
       and(Object.entries(remembered).map(([field, value]) => `${field} ${JSON.stringify(value)}`))
     }. update_settings with forget_layouts forgets it.`,
   currency_assumed: ({ currency }: { currency: string }): string =>
-    `Nothing in the file says a currency; ${currency} was assumed. Ask the user if that is right; else import the file ` +
+    `The file names no currency; ${currency} was assumed. Ask the user if that is right; if not, import the file ` +
     "again with default_currency.",
   no_header: (): string => "The file has no header line; the columns were identified by their contents.",
   column_by_cells: ({ header, field }: { header: string; field: string }): string =>
@@ -251,7 +251,7 @@ export const warnings = {
 /** A record that an import writes besides its new expenses. */
 export interface Effect extends Money {
   name: string;
-  /** What an estimate was before. */
+  /** The earlier amount of an estimate. */
   was?: string;
 }
 type Amount = (amount: string, currency: string) => string;

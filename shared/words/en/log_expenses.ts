@@ -105,7 +105,7 @@ export const warnings = {
   "account_new": ({ name, names: others }: { name: string; names: string[] }): string =>
     `${quoted(name)} is a new account. The others are ${
       names(others.map(quoted))
-    }; if one of them was meant, undo this and name it so.`,
+    }; if one of them was meant, undo this and use its name.`,
   "duplicate.expenses": ({ names: skipped }: { names: string[] }): string =>
     `${names(skipped.map(quoted))} ${
       skipped.length === 1 ? "is" : "are"
@@ -135,7 +135,7 @@ export const warnings = {
     ).join("") +
     "The expense counts in addition to the bill. Ask the user; if it was the bill's payment, undo this and call mark_bill_paid.",
   "refund_of_nothing": ({ names: refunds }: { names: string[] }): string =>
-    `No expense in the books is called like ${names(refunds.map(quoted))}, booked as ${
+    `No expense in the books has a name like ${names(refunds.map(quoted))}, booked as ${
       refunds.length === 1 ? "a refund" : "refunds"
     }, which lowers spending. If it is a donation, a fee or a sale, undo this. ${LOG_INCOME}`,
   "refund_of_reimbursed": (

@@ -146,9 +146,9 @@ export const findings = {
       ? ` statement of ${account} covers ${open} yet`
       : ` statement shows the account that paid it, so ${open} can't be checked`;
     if (!saved) return `${name} ended on ${ended_on}. Nothing is proven yet: no${gap}.`;
-    return `${payments === 1 ? "1 payment" : `${payments} payments`} of ${is_estimate ? "about " : ""}${
+    return `${payments === 1 ? "One payment" : `${payments} payments`} of ${is_estimate ? "about " : ""}${
       inCurrency(amount, currency)
-    } for ${name} did not come since ${since}: ${is_estimate ? "about " : ""}${
+    } for ${name} ${payments === 1 ? "has" : "have"} not come since ${since}: ${is_estimate ? "about " : ""}${
       inCurrency(saved, currency)
     } saved, as the statements of ${account} to ${statements_to} show.${unproven ? ` No${gap}.` : ""}`;
   },

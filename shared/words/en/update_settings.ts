@@ -152,8 +152,8 @@ export const warnings = {
     `Only the owner, the managers and viewers whom the owner allowed see ${name} and its contents. For everybody else it ` +
     "is in no list, total, mail or calendar.",
   "open_in_closed_month": ({ dates }: { dates: { name: string; due_on: string }[] }): string =>
-    `Not paid in the closed months: ${names(dates.map(({ name, due_on }) => `${name} due ${due_on}`))}. What is paid ` +
-    "for them now counts in the month it is paid in.",
+    `Not paid in the closed months: ${names(dates.map(({ name, due_on }) => `${name} due ${due_on}`))}. Payments ` +
+    "for them now count in the month of the payment.",
   "uncategorized_in_closed_month": ({ count: payments }: { count: number }): string =>
     `${count(payments, "record")} of the closed months ${payments === 1 ? "has" : "have"} no category: ` +
     'list_expenses with categories ["Uncategorized"] shows them. To categorize them, reopen the months or set relabel_closed.',

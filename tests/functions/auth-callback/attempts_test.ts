@@ -91,7 +91,7 @@ Deno.test("five codes may be tried per mail, also concurrently", async () => {
   assertEquals((await guess(browser)).status, 400);
 });
 
-Deno.test("a stranger's guesses block nobody else's code entry, even with a forged cookie (Low: unsigned sign-in cookie)", async () => {
+Deno.test("a stranger's guesses block nobody else's code entry, even with a forged cookie", async () => {
   const { pages } = await fresh();
   const victim = pages.browser();
   await victim.post("/login", { email: "mira@example.com" });

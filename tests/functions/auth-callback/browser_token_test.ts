@@ -1,7 +1,4 @@
-/**
- * Session-less forms are accepted from this site only, even from browsers that do not report a form's origin (Medium
- * 7).
- */
+/** Session-less forms are accepted from this site only, even from browsers that do not report a form's origin. */
 import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "@std/assert";
 import { BROWSER_TOKEN } from "../../../shared/http/browser_token.ts";
 import { answering, createPages, formsOf, type Pages, signIn } from "./harness.ts";

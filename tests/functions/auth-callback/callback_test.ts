@@ -38,7 +38,7 @@ Deno.test("GET /auth/callback keeps the session when only the database is down",
 
 const verifiersOf = ({ cookies }: Browser) => [...cookies.keys()].filter((name) => name.endsWith("-code-verifier"));
 
-Deno.test("code-verifier cookies end with the sign-in, including those of other pending ones, and are few until then (real-parts finding 8)", async () => {
+Deno.test("code-verifier cookies end with the sign-in, including those of other pending ones, and are few until then", async () => {
   const pages = createPages(ONBOARDED, { authProviders: ["google"] });
   const startMany = async () => {
     const browser = pages.browser();
@@ -110,7 +110,7 @@ Deno.test("GET /auth/callback refuses the code of a sign-in that another browser
   assert(!victim.cookies.has("__Host-session"));
 });
 
-Deno.test("either of two pending sign-ins in one browser can finish; the other's page then leads on", async () => {
+Deno.test("either of two pending sign-ins in one browser can finish; the other's page then redirects", async () => {
   for (const first of [0, 1]) {
     const pages = createPages(ONBOARDED);
     const browser = pages.browser();
@@ -194,7 +194,7 @@ Deno.test("a mailed link without a signed address signs in only the person who t
   assertEquals([accepted.status, own.cookies.has("__Host-session")], [303, true]);
 });
 
-Deno.test("a mailed link without an address that is posted without one asks for it and stays usable (Medium 7, Login CSRF)", async () => {
+Deno.test("a mailed link without an address that is posted without one asks for it and stays usable", async () => {
   const pages = createPages(ONBOARDED);
   await pages.browser().post("/login", { email: "attacker@example.com" });
   const path = `/auth/callback?token_hash=${pages.provider.mails[0]!.tokenHash}&type=email`;

@@ -127,7 +127,7 @@ Deno.test("without the setting there is neither a page nor a link to it", async 
   assertEquals((await browser.post("/review", { code: access.code })).status, 404);
 });
 
-Deno.test("after the last day of an access, its code, session and connections stop working", async () => {
+Deno.test("a reviewer's code, session and connections stop working when the access expires", async () => {
   const { pages, access, userId } = await start();
   const { browser } = await enter(pages, access.code);
   const last = new Date(access.expiresAt.getTime() - 1);
@@ -142,7 +142,7 @@ Deno.test("after the last day of an access, its code, session and connections st
   assertEquals(await hookRefuses(userId), true);
 });
 
-Deno.test("the operator ends an access at once, with the connections of its apps", async () => {
+Deno.test("the operator can end an access and its apps' connections immediately", async () => {
   const { pages, access, userId } = await start();
   const later = new Date(NOW.getTime() + DAY);
   await database.query(

@@ -141,7 +141,7 @@ Deno.test("no credentials or personal data reach the log", async () => {
   for (const secret of ["mira", "secret", ...browser.cookies.values()]) assert(!log.includes(secret), secret);
 });
 
-Deno.test("a 429 of the identity provider sets the wait from its header or message, within limits (real-parts finding 8)", async () => {
+Deno.test("a 429 of the identity provider sets the wait from its header or message, within limits", async () => {
   const pages = createPages(DATABASE);
   const sentence = "For security purposes, you can only request this after 42 seconds.";
   const cases: [string, string | undefined, string][] = [

@@ -127,7 +127,7 @@ Deno.test("POST /login answers known, unknown and refused addresses alike", asyn
   assertEquals(new Set(answers.map((answer) => JSON.stringify(answer))).size, 1);
 });
 
-Deno.test("POST /login reports that no mail can be sent, instead of claiming that one was (real-parts finding 3)", async () => {
+Deno.test("POST /login reports that no mail can be sent, instead of claiming that one was", async () => {
   const pages = createPages(ONBOARDED);
   const refusals: [number, Record<string, string>][] = [
     [400, { code: "email_address_not_authorized", msg: "Email address cannot be used as it is not authorized" }],

@@ -58,7 +58,7 @@ Deno.test("one click of a mail program ends all reminders: either form encoding,
   }
 });
 
-Deno.test("without a session a link shows only organizations and the kind of mail (Medium 6)", async () => {
+Deno.test("without a session a link shows only organizations and the kind of mail", async () => {
   const books = await openBooks(database);
   const { bill } = await books.ok("add_bill", { name: "Divorce lawyer", amount: "4711.50", first_due: "2026-12-01" });
   const link = await linkOf(books.userId);
@@ -78,7 +78,7 @@ Deno.test("without a session a link shows only organizations and the kind of mai
   assert(!answer.includes("lawyer"));
 });
 
-Deno.test("after 90 days a link requires its owner to sign in (Medium 6)", async () => {
+Deno.test("after 90 days a link requires its owner to sign in", async () => {
   const books = await openBooks(database);
   const link = await linkOf(books.userId, "2026-08-22");
   const lastDay = await linkOf(books.userId, "2026-08-23");

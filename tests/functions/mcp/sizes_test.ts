@@ -28,7 +28,7 @@ const ATTACK = callOf("import_expenses", {
   csv: `date,amount,name\n"${'"x'.repeat(131_000)}${" ".repeat(261_970)},\n`,
 });
 
-Deno.test("a stranger's long message is refused before it is read, by one cheap call (Critical 1)", async () => {
+Deno.test("a stranger's long message is refused before it is read, by one cheap call", async () => {
   for (const [verdict, status] of [[INVALID, 401], [NO_PLAN, 403]] as const) {
     const { stream, calls } = startConnector({ authenticate_bearer: () => verdict, call_tool: () => verdict });
     const { body, sent } = counted(ATTACK);

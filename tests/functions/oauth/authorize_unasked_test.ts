@@ -58,7 +58,7 @@ Deno.test("errors for unknown websites are shown on a page that names the target
   assertEquals((await ask({ client_id: id, redirect_uri, prompt: "none" })).status, 400);
 });
 
-Deno.test("Medium 4: prompt=none redirects to no unapproved callback, known maker or app on the device", async () => {
+Deno.test("prompt=none redirects to no unapproved callback, known maker or app on the device", async () => {
   for (
     const redirect_uri of [
       "https://claude.ai/api/mcp/auth_callback",
@@ -82,7 +82,7 @@ Deno.test("Medium 4: prompt=none redirects to no unapproved callback, known make
   }
 });
 
-Deno.test("Medium 4: open redirectors of known makers are refused, and VS Code's never forwards without consent", async () => {
+Deno.test("open redirectors of known makers are refused, and VS Code's never forwards without consent", async () => {
   const redirectors = [
     "https://www.google.com/url?q=https://evil.example",
     "https://www.google.de/url?q=https://evil.example",

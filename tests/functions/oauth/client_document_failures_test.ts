@@ -9,7 +9,7 @@ const BAD: Record<string, GuardedAnswer> = {
   "nothing": failed(404),
   "no content": failed(204),
   "a page": published("<html>", { "content-type": "text/html" }),
-  "JSON that says it is text": published({}, { "content-type": "text/plain" }),
+  "JSON labeled as text": published({}, { "content-type": "text/plain" }),
   "broken JSON": published("{"),
   "a list": published([]),
   "another client's document": published({

@@ -36,7 +36,7 @@ const OUTAGES: Record<string, { answer: () => Promise<Response>; status: number;
     status: 503,
     error: "temporarily_unavailable",
   },
-  "answers with nothing": {
+  "returns an empty answer": {
     answer: () => Promise.resolve(Response.json(null)),
     status: 503,
     error: "temporarily_unavailable",
@@ -66,7 +66,7 @@ const OUTAGES: Record<string, { answer: () => Promise<Response>; status: number;
     status: 503,
     error: "temporarily_unavailable",
   },
-  "hangs up in the middle": {
+  "drops the connection halfway": {
     answer: () =>
       Promise.resolve(new Response('{"outcome": "rot', { headers: { "content-type": "application/json" } })),
     status: 503,
@@ -77,7 +77,7 @@ const OUTAGES: Record<string, { answer: () => Promise<Response>; status: number;
     status: 503,
     error: "temporarily_unavailable",
   },
-  "gave up on a slow statement": {
+  "cancels a slow statement": {
     answer: () => Promise.resolve(Response.json({ code: "57014", message: "canceling statement" }, { status: 500 })),
     status: 503,
     error: "temporarily_unavailable",

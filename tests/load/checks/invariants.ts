@@ -14,7 +14,7 @@ const CONTRADICTIONS: Record<string, string> = {
       select from app.payments as p where p.deleted_at is null and p.occurrence_id = o.id and p.organization_id = o.organization_id)`,
   "a change that two changes undo": `
     select undoes from app.change_sets where undoes is not null group by undoes having count(*) > 1`,
-  "a change that was undone by nothing": `
+  "a change marked as undone without an undo": `
     select c.id from app.change_sets as c where c.undone_by is not null and not exists (
       select from app.change_sets as u where u.id = c.undone_by and u.undoes = c.id)`,
   "an approved proposal without its change, or an open one with it": `
@@ -27,7 +27,7 @@ const CONTRADICTIONS: Record<string, string> = {
   "a reminder that was sent twice": `
     select expense_id from jobs.reminder_log where sent_at is not null
     group by expense_id, due_on, snoozed_until having count(*) > 1`,
-  "transactions that waited for each other": `
+  "deadlocked transactions": `
     select deadlocks from pg_stat_database where datname = current_database() and deadlocks > 0`,
 };
 

@@ -56,7 +56,7 @@ const linesOf = (file: Uint8Array | undefined) =>
   new TextDecoder("windows-1252").decode(file).split("\r\n").slice(2, -1).map((line) => line.split(";"));
 const textOf = (file: Uint8Array | undefined) => new TextDecoder().decode(file);
 
-Deno.test("a month is the batch that was written by hand, byte for byte", async () => {
+Deno.test("a month's file equals the hand-written batch, byte for byte", async () => {
   const files = await filesOf([
     payment("printer", "2026-10-05", "119.00", {
       payee: 'Müller & Söhne "Büro"',
@@ -101,7 +101,7 @@ Deno.test("a payment without an account is left out, named and counted, never bo
     payment("trip", "2026-10-06", "2.00", { category: "Travel", category_id: "cat_travel" }),
     payment("train", "2026-10-07", "3.00", { category: "Travel", category_id: "cat_travel" }),
     payment("kiosk", "2026-10-08", "4.00", { category: null, category_id: null }),
-    // Names of an object's own properties are no accounts.
+    // Names of an object's own properties aren't accounts.
     payment("proto", "2026-10-09", "5.00", { category: "Odd", category_id: "toString" }),
   ]);
   assertEquals(linesOf(files.get(OCTOBER)).map((cells) => cells[0]), ["1,00"]);
@@ -152,7 +152,7 @@ Deno.test("quoted() puts an apostrophe before every text that would start like a
   assertEquals([quoted("⁼1+1"), quoted("Rent")], ['"\'=1+1"', '"Rent"']);
 });
 
-Deno.test("a payment without a value, of nothing, or too large for the field is left out", async () => {
+Deno.test("a payment without a value, of zero, or too large for the field is left out", async () => {
   const files = await filesOf([
     payment("pending", "2026-10-05", "5.00", { base_amount: null }),
     payment("nothing", "2026-10-05", "0.00"),
@@ -166,7 +166,7 @@ Deno.test("a payment without a value, of nothing, or too large for the field is 
   ]);
 });
 
-Deno.test("each month is a batch of its financial year, locked only if it is closed and so set", async () => {
+Deno.test("each month is a batch of its financial year, locked only if it is closed and locking is on", async () => {
   const rows = ["2025-12-31", "2026-02-28", "2026-10-01", "2026-11-02"].map((day) => payment("rent", day, "1.00"));
   const headers = async (settings: DatevSettings) =>
     [...await filesOf(rows, { settings, period: { from: "2025-12-31", to: "2026-11-02" } })]
@@ -185,7 +185,7 @@ Deno.test("each month is a batch of its financial year, locked only if it is clo
   assertEquals((await headers({ ...SETTINGS, locks: false })).map((row) => row[4]), ["0", "0", "0", "0"]);
 });
 
-Deno.test("a month of more bookings than DATEV reads from one file is several files", async () => {
+Deno.test("a month with more bookings than DATEV reads from one file is split into several files", async () => {
   const rows = [1, 2, 3, 4, 5].map((day) => payment(`p${day}`, `2026-10-0${day}`, `${day}.00`));
   const files = await filesOf(rows, { mostBookings: 2 });
   const parts = [...files].filter(([name]) => name.includes("EXTF"));

@@ -152,7 +152,7 @@ Deno.test("MT940 amounts without a comma, with a point, and of the last century 
   assertEquals("rows_bad" in grouped && grouped.rows_bad.map(({ line }) => line), [5]);
 });
 
-Deno.test("MT940 subfields are marked by any sign, and references alone are no name", () => {
+Deno.test("MT940 subfields are marked by any sign, and references alone aren't a name", () => {
   const texts = [
     "073<00PRZELEW<20CZYNSZ<32JAN KOWALSKI",
     "020~00D020~20BIEDRONKA~32JMP SA",

@@ -103,7 +103,7 @@ const FAULTS: Record<string, [(healthy: ScheduleReport) => void, unknown[]]> = {
     (healthy) => runOf(healthy, "reminders").failed_stages = ["rates"],
     [{ code: "stage_failed", job: "reminders", stages: ["rates"] }],
   ],
-  "the scheduler itself stands still": [
+  "the scheduler itself has stopped": [
     (healthy) => healthy.at = "2026-11-21T14:00:01+00:00",
     ["reminders", "roll-bills", "send-events", "purge-expired"].map((job) => ({ code: "too_old", job })),
   ],

@@ -132,7 +132,7 @@ Deno.test("judgeClient() doubts names of another or an unknown owner", () => {
   }
 });
 
-Deno.test("Medium 4: a shared host vouches for no name", () => {
+Deno.test("judgeClient() lets a shared host vouch for no name", () => {
   const shared: [string, string][] = [
     ["Vercel AI", "anything.vercel.app"],
     ["Acme", "acme.vercel.app"],
@@ -151,7 +151,7 @@ Deno.test("Medium 4: a shared host vouches for no name", () => {
   assertEquals(doubtOf("Google Gemini", LOOPBACK, "https://script.google.com/macros/c.json"), "not_of_host");
 });
 
-Deno.test("Medium 4: names in mixed scripts or with lookalike letters of a known maker always warn, also for apps on the device", () => {
+Deno.test("judgeClient() always doubts mixed scripts and lookalike letters of a known maker, also for apps on the device", () => {
   const alike = [
     "Ⲥlaude",
     "Сlaude",

@@ -534,7 +534,7 @@ Deno.test("difference() keeps every digit", () => {
   ], ["0.75", "-0.75", "-20", "0.05"]);
 });
 
-Deno.test("a digest says how many documents came in and how many need a person", async () => {
+Deno.test("a digest counts new documents and those that need a person", async () => {
   const content = digest([bill("Rent", 3)]);
   const said = async (documents: { came: number; waiting: number } | null) => {
     content.organizations[0]!.documents = documents;
@@ -548,7 +548,7 @@ Deno.test("a digest says how many documents came in and how many need a person",
   assertEquals(await said(null), both(undefined));
 });
 
-Deno.test("a digest of documents and mail alone says what they need and where", async () => {
+Deno.test("a digest about only documents and mail names the required actions, with links", async () => {
   const content = digest([]);
   const say = async (more: Partial<DigestContent["organizations"][number]>) => {
     Object.assign(content.organizations[0]!, more);

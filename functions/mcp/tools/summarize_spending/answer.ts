@@ -21,7 +21,7 @@ function presentSpending(
     rows: rows.map((row, place) => ({
       ...row,
       group: row.group.map((name) => typeof name === "string" ? name : groups[name.none]),
-      // Months can be below zero, so they are no shares.
+      // Months can be below zero, so they aren't shares.
       ...(shares && row.spending === undefined && { share_percent: shares[place] }),
     })),
     fx: { rule: rateRule, ...fx },

@@ -123,7 +123,7 @@ export const digest = {
 
   /** The end of an organization's plan. */
   planEnd: {
-    /** @param end.what stops first; reminders when they do */
+    /** @param end.what the first service to stop; reminders if they stop */
     stop: ({ what, organization, when, hasEnded }: {
       what: Stopped;
       organization: string;

@@ -2,7 +2,7 @@
 import type { ErrorCode } from "../../../error_codes.ts";
 import { count } from "../phrases.ts";
 
-/** What happened, and whether anything changed. */
+/** The failure, and whether anything changed. */
 interface ProblemWords {
   title: string;
   message: string;

@@ -102,7 +102,7 @@ const CHANGES: Record<keyof typeof en.changes | "provider_sync" | "undo_change",
   attach_document: [
     [{ document: "a.pdf", to: "Rent", due_on: "2026-12-01" }, "Attached document a.pdf to Rent due 2026-12-01"],
     [{ document: "a.pdf", to: "Lunch" }, "Attached document a.pdf to Lunch"],
-    [{ document: "a.pdf" }, "Noted which records document a.pdf does not belong to"],
+    [{ document: "a.pdf" }, "Recorded which records document a.pdf does not belong to"],
   ],
   autopay: [
     [{ ...rent, amount: "15.99", currency: "EUR" }, "Rent paid automatically on 2026-12-01: 15.99 EUR"],

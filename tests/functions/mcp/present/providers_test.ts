@@ -189,7 +189,7 @@ const FINDINGS: Record<keyof typeof en.findings, [finding: Json, text: string][]
         account: "Giro",
         statements_to: "2026-11-20",
       },
-      "3 payments of 12.99 EUR for Gym did not come since 2026-09-01: 38.97 EUR saved, as the statements of Giro to " +
+      "3 payments of 12.99 EUR for Gym have not come since 2026-09-01: 38.97 EUR saved, as the statements of Giro to " +
       "2026-11-20 show. No statement of Giro covers 1 date yet.",
     ],
     [
