@@ -186,6 +186,22 @@ testBooks("approval", {}, {
     assertEquals((await stranger.ok("get_context", { include: [] })).proposals, undefined);
   },
 
+  "is decided only while a plan includes the connector": async (books, database) => {
+    const member = await books.join();
+    await setRules(database, books, [{ tool: "log_expenses" }]);
+    const id = await proposes(member, ...log(item("5")));
+    const setPlan = (plan: string) =>
+      database.query("update identity.organizations set plan = $2 where id = $1", [books.organizationId, plan]);
+    const [{ plan }] = await database.query<Json>(
+      "select plan from identity.organizations where id = $1",
+      [books.organizationId],
+    ) as [Json];
+    await setPlan("free");
+    assertEquals((await decide(database, books, id, "approve")).outcome, "not_allowed");
+    await setPlan(plan);
+    assertEquals((await decide(database, books, id, "approve")).outcome, "approved");
+  },
+
   "expires after seven days": async (books, database) => {
     const member = await books.join();
     await setRules(database, books, [{ tool: "log_expenses" }]);

@@ -449,6 +449,22 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals((await books.call("list_expenses")).total_count, 2);
   },
 
+  "give an account the currency of most of its lines": async (books) => {
+    const account = "Cash";
+    const csv = "Date,Name,Amount,Currency\n2026-10-01,Kiosk,14.50,USD\n2026-10-02,Taxi,20,GBP\n2026-10-03,Tea,4,USD\n";
+    await say(books, (await upload(books, csv, { account })).commit_with);
+    const charged = { amount: "9", currency: "USD" };
+    await books.ok("log_expenses", {
+      items: [{ name: "Pub", amount: "7", currency: "GBP", date: "2026-10-02", charged }],
+    });
+    const { books_only } = await books.ok("reconcile", { account });
+    assertEquals(books_only.map(({ name, amount, currency }: Json) => [name, amount, currency]), [[
+      "Pub",
+      "9.00",
+      "USD",
+    ]]);
+  },
+
   "keep only their result after the commit, and report an undo": async (books, database) => {
     const shown = await upload(books, CSV);
     const written = await say(books, shown.commit_with);

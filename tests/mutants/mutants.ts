@@ -322,10 +322,10 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   // Approvals and shared costs.
   sql(
-    "an expired proposal is answered instead of a new one",
+    "a proposal of an earlier day is answered instead of a new one",
     "approvals/propose",
-    "and p.expires_at > context.at and p.tool",
-    "and p.tool",
+    " and p.proposed_on = context.today",
+    "",
     "approvals",
   ),
   sql(
