@@ -26,6 +26,14 @@ function monthsLater(day: string, months: number): string {
   return new Date(Date.UTC(year, month - 1 + months, Math.min(date, last))).toISOString().slice(0, 10);
 }
 
+/** The first day after a term that begins on a day and lasts so many months (BGB § 188 II and III). */
+function afterTerm(day: string, months: number): string {
+  const [year, month, date] = day.split("-").map(Number) as [number, number, number];
+  const length = new Date(Date.UTC(year, month + months, 0)).getUTCDate();
+  const lastDay = Math.min(date - 1, length);
+  return new Date(Date.UTC(year, month - 1 + months, lastDay + 1)).toISOString().slice(0, 10);
+}
+
 /** The last day of a notice that arrives on a day. */
 function endOfNotice(day: string, notice: string): string {
   const [count, unit] = notice.split(" ") as [string, string];
@@ -47,7 +55,7 @@ export function exitOf({ renews_on, notice_days, contract = {} }: Bill, today: s
   const renewal = contract.renewal_months ?? (renews_on === undefined ? undefined : 12);
   const base = renews_on ?? started_on;
   const offset = renews_on === undefined ? term_months : 0;
-  const first = base === undefined || offset === undefined ? undefined : monthsLater(base, offset);
+  const first = base === undefined || offset === undefined ? undefined : afterTerm(base, offset);
   const isInTime = (day: string, leaves: string) =>
     notice === undefined ? daysAfter(day, notice_days!) <= leaves : endOfNotice(day, notice) <= daysAfter(leaves, -1);
   const isExit = (leaves: string): boolean => {
@@ -61,8 +69,8 @@ export function exitOf({ renews_on, notice_days, contract = {} }: Bill, today: s
     if (first === undefined) return false;
     if (leaves === first) return true;
     if (!renewal) return false;
-    for (let n = 1; monthsLater(base!, offset! + n * renewal) <= leaves; n++) {
-      if (monthsLater(base!, offset! + n * renewal) === leaves) return true;
+    for (let n = 1; afterTerm(base!, offset! + n * renewal) <= leaves; n++) {
+      if (afterTerm(base!, offset! + n * renewal) === leaves) return true;
     }
     return false;
   };

@@ -77,6 +77,36 @@ Deno.test("next_exit() agrees with a walk through the calendar", async () => {
   }
 });
 
+Deno.test("next_term_on() counts terms as the German Civil Code does", async () => {
+  const database = await openDatabase();
+  try {
+    // First day, months, last day.
+    const terms: [string, number, string][] = [
+      ["2026-01-01", 1, "2026-01-31"],
+      ["2026-01-15", 12, "2027-01-14"],
+      ["2026-01-28", 1, "2026-02-27"],
+      ["2026-01-29", 1, "2026-02-28"],
+      ["2026-01-30", 1, "2026-02-28"],
+      ["2026-01-31", 1, "2026-02-28"],
+      ["2028-01-29", 1, "2028-02-28"],
+      ["2028-01-30", 1, "2028-02-29"],
+      ["2028-01-31", 1, "2028-02-29"],
+      ["2026-03-31", 1, "2026-04-30"],
+      ["2026-01-31", 2, "2026-03-30"],
+      ["2024-02-29", 12, "2025-02-28"],
+      ["2024-02-29", 48, "2028-02-28"],
+    ];
+    const told = await database.query<{ ends_on: string }>(
+      `select (app.next_term_on((t.value ->> 0)::date, (t.value ->> 1)::int) - 1)::text as ends_on
+       from jsonb_array_elements($1::jsonb) with ordinality as t order by t.ordinality`,
+      [JSON.stringify(terms)],
+    );
+    assertEquals(told.map(({ ends_on }, index) => [...terms[index]!.slice(0, 2), ends_on]), terms);
+  } finally {
+    await database.close();
+  }
+});
+
 Deno.test("a contract of another form is refused", () => {
   const takes = (contract: Json) => addBill.parse({ name: "X", amount: "1", first_due: "2026-12-01", contract }).ok;
   for (const notice of ["soon", "3", "25 months", "800 days", "3 months to never", "1 month to month; x"]) {

@@ -81,8 +81,8 @@ Deno.test("a contract renews after each paid term, keeps 29 February, and ends w
     "Domain 2029-01-22",
   ]);
   books.goTo("2028-03-01");
-  assertEquals((await shown("2028-03-01")).Leap, "2029-02-28 2029-02-28");
-  assertEquals((await shown("2031-03-01")).Leap, "2032-02-29 2032-02-29");
+  assertEquals((await shown("2028-03-01")).Leap, "2029-03-01 2029-03-01");
+  assertEquals((await shown("2031-03-02")).Leap, "2032-02-29 2032-02-29");
 });
 
 Deno.test("a yearly bill is announced two weeks before each date except the first", async () => {

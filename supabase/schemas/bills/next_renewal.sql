@@ -17,10 +17,20 @@ comment on function app.term_months is
   'The renewal term of a contract: as recorded (0: goes on until it is cancelled), else the usual one if it is known '
   'to renew. Null if unknown.';
 
+create or replace function app.next_term_on(started_on date, months int) returns date
+language sql immutable
+  return (
+    select e.day + case when extract(day from e.day) < extract(day from started_on) then 1 else 0 end
+    from (select (started_on + make_interval(months => months))::date as day) as e
+  );
+comment on function app.next_term_on is
+  'The first day after a term of so many months: its last day is the one before the day of the same number, or the '
+  'last day of a month that lacks it (section 188 of the German Civil Code).';
+
 create or replace function app.first_renewal(bill app.expenses) returns date
 language sql immutable
   return coalesce((bill).renews_on,
-    ((bill).contract ->> 'started_on')::date + make_interval(months => ((bill).contract ->> 'term_months')::int))::date;
+    app.next_term_on(((bill).contract ->> 'started_on')::date, ((bill).contract ->> 'term_months')::int));
 comment on function app.first_renewal is
   'The first day after the term that was recorded: renews_on, or the end of the minimum term. Null if unknown.';
 
@@ -28,9 +38,9 @@ create or replace function app.nth_renewal(bill app.expenses, n int) returns dat
 language sql immutable
   -- Computed from the first day, so that a month's last day and 29 February return.
   return case when (bill).renews_on is not null
-    then (bill).renews_on + make_interval(months => n * app.term_months(bill))
-    else ((bill).contract ->> 'started_on')::date + make_interval(months =>
-      ((bill).contract ->> 'term_months')::int + n * app.term_months(bill)) end::date;
+    then app.next_term_on((bill).renews_on, n * app.term_months(bill))
+    else app.next_term_on(((bill).contract ->> 'started_on')::date,
+      ((bill).contract ->> 'term_months')::int + n * app.term_months(bill)) end;
 comment on function app.nth_renewal is 'Renewal number n of a contract, from 0.';
 
 create or replace function app.next_term_start(bill app.expenses, day date) returns date
@@ -45,7 +55,8 @@ begin
   elsif coalesce(months, 0) = 0 then
     return null;
   end if;
-  n := (app.month_of(day) - app.month_of(first)) / months;
+  -- A renewal may fall on the first day after its month.
+  n := greatest((app.month_of(day) - app.month_of(first)) / months - 1, 0);
   while app.nth_renewal(bill, n) < day loop
     n := n + 1;
   end loop;
