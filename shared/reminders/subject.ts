@@ -63,6 +63,7 @@ function onlyOne(content: DigestContent, { words: { one }, format }: Wording): S
         name: quotedName(notice.name),
         when: whenOf(notice.on, notice.days, style),
         isContract: notice.is_contract,
+        isAssumed: notice.is_assumed ?? false,
       })
     );
   }
@@ -79,6 +80,7 @@ function countsOf(content: DigestContent, { words, format }: Wording): string {
   const later = due.filter(({ days }) => days >= A_WEEK);
   const isUnlistedSoon = unlisted.due_until !== null && unlisted.due_until < daysAfter(content.today, A_WEEK);
   const count = (kind: DigestNotice["kind"]) => noticesOf(content).filter((notice) => notice.kind === kind).length;
+  const assumed = noticesOf(content).filter(({ is_assumed: isAssumed }) => isAssumed).length;
   const usedUp = budgetsOf(content).filter(({ used_percent: used }) => used === null || used >= 100).length;
   const until = [...later.map((bill: DigestBill) => bill.due_on), ...(unlisted.due_until ? [unlisted.due_until] : [])]
     .toSorted().at(-1);
@@ -89,7 +91,8 @@ function countsOf(content: DigestContent, { words, format }: Wording): string {
     until: until === undefined ? "" : format.date(until, { style: "shortDay", today: content.today }),
     overdue: bills.filter(isOverdue).length + unlisted.overdue,
     trial: count("trial"),
-    trialCharged: count("trial_charged"),
+    trialEnded: assumed,
+    trialCharged: count("trial_charged") - assumed,
     cancelBy: count("cancel_by"),
     renewal: count("renewal"),
     priceRise: count("price_rise"),

@@ -32,7 +32,9 @@ export function Shown({ words: { pages: { frontPage: { shown } }, mails: { diges
         <figure>
           <figcaption>{mail.caption}</figcaption>
           <p class="title">
-            {digest.subject([digest.counts({ ...counts, trialCharged: 0, almostUsedUp: 0, others: 0 })])}
+            {digest.subject([
+              digest.counts({ ...counts, trialEnded: 0, trialCharged: 0, almostUsedUp: 0, others: 0 }),
+            ])}
           </p>
           <Dates heading={digest.headings.overdue} dates={mail.overdue} isBad />
           <Dates heading={digest.headings.due} dates={mail.due} />

@@ -216,6 +216,20 @@ Deno.test("an upcoming line shows its cost unless amounts are hidden", async () 
   );
 });
 
+Deno.test("a subject says that a trial became a charge only if a statement shows it", () => {
+  const subject = (...notices: DigestNotice[]) => subjectOf(withNotices(digest([]), notices), american);
+  const assumed = notice("trial_charged", "Zoom", -3, { is_assumed: true });
+  assertEquals([
+    subject(notice("trial_charged", "Zoom", -3)),
+    subject(assumed),
+    subject(assumed, notice("trial_charged", "Gym", -1), notice("trial_charged", "Maps", -1)),
+  ], [
+    "The trial of “Zoom” became a charge",
+    "The trial of “Zoom” ended on Tue, Sep 29",
+    "1 trial ended, 2 trials charged",
+  ]);
+});
+
 Deno.test("an automatic payment without an amount has its own line, neither due nor upcoming", async () => {
   const content = withNotices(digest([]), [
     notice("awaited", "Power", -1, { amount: null }),

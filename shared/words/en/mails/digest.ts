@@ -18,7 +18,9 @@ interface Rhythm {
 /** The text that a subject and a headline share. */
 const comingUp = {
   trial: ({ name, when }: NamedDay): string => `the trial of ${name} ends ${when}`,
-  trial_charged: ({ name }: NamedDay): string => `the trial of ${name} became a charge`,
+  /** @param trial.isAssumed whether no statement shows the charge */
+  trial_charged: ({ name, when, isAssumed }: NamedDay & { isAssumed: boolean }): string =>
+    isAssumed ? `the trial of ${name} ended ${when}` : `the trial of ${name} became a charge`,
   cancel_by: ({ name, when }: NamedDay): string => `the last day to cancel ${name} is ${when}`,
   renewal: ({ name, when, isContract }: NamedDay & { isContract: boolean }): string =>
     isContract ? `${name} renews ${when}` : `the yearly bill ${name} is due again ${when}`,
@@ -64,6 +66,7 @@ interface Counts {
   until: string;
   overdue: number;
   trial: number;
+  trialEnded: number;
   trialCharged: number;
   cancelBy: number;
   renewal: number;
@@ -108,6 +111,7 @@ export const digest = {
     addBills(many.later, `due by ${many.until}`, `more by ${many.until}`);
     addBills(many.overdue, "overdue", "overdue");
     add(many.trial, "trial ends", "trials end");
+    add(many.trialEnded, "trial ended", "trials ended");
     add(many.trialCharged, "trial charged", "trials charged");
     add(many.cancelBy, "last day to cancel", "last days to cancel");
     add(many.renewal, "renewal", "renewals");
