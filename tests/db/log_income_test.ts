@@ -213,6 +213,28 @@ testBooks("income", { day: "2026-10-28" }, {
     await commit(books, [pay("3100.00"), COFFEE]);
     assertEquals(await amounts(), ["Flea market 100.00", "Salary 3000.00", "Salary 3100.00"]);
   },
+  "of another payer is another one, though its amount and day are near": async (books) => {
+    await commit(books, [RENT, PAY]);
+    const near = { amount: "2500", date: "2026-10-01" };
+    const status = async (item: Json) => (await say(books, { ...near, ...item })).data.results[0].status;
+    assertEquals([
+      await status({ payee: "Globex Inc" }),
+      // Without a payer, or with the same, it may be the same.
+      await status({}),
+      await status({ name: "My October salary" }),
+      await status({ name: "Ana's wages" }),
+      await status({ name: "Wages", payee: "Work" }),
+    ], ["created", "duplicate", "duplicate", "duplicate", "duplicate"]);
+    // The statement of the other account joins only the salary that names its payer.
+    await commit(books, [["2026-10-02", "Globex Inc salary", "2496.10"]], { account: "Partner" });
+    assertEquals(await listed(books), [PAY, ["2026-10-01", "Salary, Globex Inc", "2496.10"]]);
+    await say(books, { amount: "2000", date: "2026-10-08", payee: "Initech" });
+    await commit(books, [["2026-10-09", "Hooli salary", "2010.00"]], { account: "Partner" });
+    assertEquals((await listed(books)).slice(0, 2), [
+      ["2026-10-09", "Hooli salary", "2010.00"],
+      ["2026-10-08", "Salary, Initech", "2000.00"],
+    ]);
+  },
   "entered again with the bank's date is a duplicate": async (books) => {
     await say(books, { date: "2026-09-29" });
     await commit(books, [RENT, PAY]);

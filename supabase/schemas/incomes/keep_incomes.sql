@@ -48,11 +48,13 @@ begin
       -- People state rounded amounts.
       or abs(i.amount_minor - line.amount_minor) * 20 <= line.amount_minor
       and (
-        app.compare_names(app.descriptor_words(i.name), words) >= 2 or i.sort <> 'other' and i.sort = line_sort
+        app.compare_names(app.descriptor_words(i.name), words) >= 2
+        or i.sort <> 'other' and i.sort = line_sort and app.may_share_payer(i.name, payer)
       )
     )
   order by i.amount_minor = line.amount_minor desc,
-    app.compare_names(app.descriptor_words(i.name), words) desc, abs(i.received_on - line.booked_on), i.recorded_seq
+    app.compare_names(app.descriptor_words(i.name), words) desc, abs(i.amount_minor - line.amount_minor),
+    abs(i.received_on - line.booked_on), i.recorded_seq
   limit 1;
   if found then
     is_closed := app.is_closed(context.organization_id, said.received_on);

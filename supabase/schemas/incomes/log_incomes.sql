@@ -16,6 +16,34 @@ end
 $$;
 comment on function app.income_sort is 'The sort of an income by its name: salary, tax_refund, rent or other.';
 
+create or replace function app.payer_words(name text) returns text[]
+language plpgsql immutable set search_path = '' as $$
+declare
+  months constant text := '\m(jan(uary?)?|feb(ruary?)?|mar(ch|z)?|apr(il)?|ma[iy]|jun[ei]?|jul[iy]?|aug(ust)?|'
+    || 'sept?(ember)?|o[ck]t(ober)?|nov(ember)?|de[cz](ember)?)\M';
+  -- Whose income it is, and which.
+  others constant text := '\m(my|our|the|from|for|mein|unser|vom|von|fur|bonus|month(ly)?|income)\M|\S+''s\M|\S*\d\S*';
+begin
+  return app.descriptor_words(btrim(regexp_replace(
+    app.fold_text(name), app.earned_words() || '|' || months || '|' || others, ' ', 'g'
+  )));
+end
+$$;
+comment on function app.payer_words is
+  'Returns the words of an income''s name that name its payer; none for "My October salary".';
+
+create or replace function app.may_share_payer(one text, other text) returns boolean
+language plpgsql immutable set search_path = '' as $$
+declare
+  ones constant text[] := app.payer_words(one);
+  others constant text[] := app.payer_words(other);
+begin
+  return ones = '{}' or others = '{}' or app.compare_names(ones, others) > 0;
+end
+$$;
+comment on function app.may_share_payer is
+  'Whether two names of income may name the same payer: they share a word, or one names nobody.';
+
 create or replace function app.refuse_income_fields(item jsonb, allowed text[], field text) returns void
 language plpgsql stable set search_path = '' as $$
 declare
@@ -68,7 +96,7 @@ begin
           or abs(i.amount_minor - income.amount_minor) * 20 <= i.amount_minor
           and (
             app.compare_names(app.descriptor_words(i.name), app.descriptor_words(income.name)) >= 2
-            or i.sort <> 'other' and i.sort = income.sort
+            or i.sort <> 'other' and i.sort = income.sort and app.may_share_payer(i.name, income.name)
           )
         )
       )
@@ -79,7 +107,8 @@ end
 $$;
 comment on function app.find_same_income is
   'Returns the income with the same name, amount and day. Otherwise returns income from a statement up to five days '
-  'before or after, with the same amount, or with a similar name or the same sort and an amount within 5 percent.';
+  'before or after, with the same amount, or with a similar name or the same sort and an amount within 5 percent. '
+  'Names of different payers are not the same, whatever their sort.';
 
 create or replace function app.describe_income(context app.context, income app.incomes) returns jsonb
 language plpgsql stable set search_path = '' as $$
