@@ -147,6 +147,17 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
       category: { action: "merge", name: "Food", into: "food" },
     });
   },
+  "merge says how much income it moves beside expenses": async (books) => {
+    await log(books, "Lunch", "Food");
+    await books.ok("log_expenses", {
+      items: ["Pay", "Bonus"].map((name) => ({ name, amount: "100", kind: "income", category: "Food" })),
+    });
+    const merge = { category: { action: "merge", name: "Food", into: "Travel" } };
+    const { category } = await books.ok("update_settings", merge);
+    assertEquals([category.moved, category.moved_income], [1, 2]);
+    const { recent_changes: [change] } = await books.ok("get_context", { include: ["recent_changes"] });
+    assertEquals(change.summary, "Merged category Food into Travel: 1 expense and 2 incomes moved");
+  },
   "merge moves no more than an undo can record, and suggests an alternative": async (books, database) => {
     await log(books, "Lunch", "Food");
     const fill = (count: number) =>
@@ -161,7 +172,10 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
     const error = await books.fails("invalid_argument", "update_settings", merge);
     assertEquals(
       [error.field, error.message],
-      ["category.name", "More than 2000 expenses are in Food, too many to move at once. Nothing was changed."],
+      [
+        "category.name",
+        "More than 2000 expenses and incomes are in Food, too many to move at once. Nothing was changed.",
+      ],
     );
     assertMatch(
       error.hint,

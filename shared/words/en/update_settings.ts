@@ -126,7 +126,7 @@ export const refusals = {
   "invalid_argument.too_many_to_merge": (
     { most, name, into }: { most: number; name: string; into: string },
   ): Refusal => ({
-    message: `More than ${most} expenses are in ${name}, too many to move at once. Nothing was changed.`,
+    message: `More than ${most} expenses and incomes are in ${name}, too many to move at once. Nothing was changed.`,
     hint: `Archive ${name} instead (action "archive"): what was spent in it stays there, and new expenses go into ` +
       `${into}. Or move them 100 at a time: list_expenses with categories [${JSON.stringify(name)}], then ` +
       `update_expenses with set {"category": ${JSON.stringify(into)}}.`,
@@ -203,6 +203,7 @@ interface Settings {
     name: string;
     into: string;
     moved?: number;
+    moved_income?: number;
   };
   payee_rules?: PayeeRule[];
   budget?: Budgeted & ({ action: "set" } & Money | { action: "remove" });
@@ -259,14 +260,18 @@ const changeOfRules = (rules: PayeeRule[]): string =>
     ]))
   }`;
 
-function changeOfCategory({ action, name, into, moved }: NonNullable<Settings["category"]>): string {
+function changeOfCategory(
+  { action, name, into, moved, moved_income: income }: NonNullable<Settings["category"]>,
+): string {
   switch (action) {
     case "create":
       return `Added category ${name}`;
     case "rename":
       return `Renamed category ${name} to ${into}`;
     case "merge":
-      return `Merged category ${name} into ${into}: ${moved} moved`;
+      return `Merged category ${name} into ${into}: ${
+        income ? `${count(moved ?? 0, "expense")} and ${count(income, "income")}` : moved
+      } moved`;
     case "archive":
       return `Archived category ${name}`;
     case "make_private":

@@ -7,10 +7,11 @@ declare
   category app.categories;
   target app.categories;
   moved int;
+  moved_income int;
   merged_id text;
   merged_name text;
   left_bills text[];
-  -- Limited like an import, because undo stores every moved expense.
+  -- Limited like an import, because undo stores every moved record.
   max_moved constant int := 2000;
 begin
   if wanted is null or app.means_uncategorized(case action when 'create' then wanted else new_name end) then
@@ -50,8 +51,12 @@ begin
         );
       end if;
       select count(*) into moved
-        from (select from app.expenses as e where e.category_id = category.id and e.deleted_at is null
-        limit max_moved + 1) as e;
+        from (
+          select from app.expenses as e where e.category_id = category.id and e.deleted_at is null
+          union all
+          select from app.incomes as i where i.category_id = category.id and i.deleted_at is null
+          limit max_moved + 1
+        ) as r;
       if moved > max_moved then
         perform app.fail('invalid_argument.too_many_to_merge', jsonb_build_object(
           'most', max_moved, 'name', category.name, 'into', target.name
@@ -64,6 +69,7 @@ begin
       -- Income in a closed month ends the merge, like spending.
       update app.incomes as i set category_id = target.id
         where i.category_id = category.id and i.deleted_at is null;
+      get diagnostics moved_income = row_count;
       -- A private and a shared category may each have a rule for the same words.
       update app.payee_rules as r set deleted_at = context.at
         where r.category_id = category.id and r.deleted_at is null and exists (
@@ -102,10 +108,11 @@ begin
     select jsonb_strip_nulls(jsonb_build_object(
       'id', c.id, 'name', c.name, 'private', case when c.is_private then true end, 'archived',
       case when c.archived_at is not null then true end, 'moved', moved,
-      'left_bills', to_jsonb(nullif(left_bills, '{}')),
+      'moved_income', nullif(moved_income, 0), 'left_bills', to_jsonb(nullif(left_bills, '{}')),
       'facts',
       jsonb_build_object('action', action, 'name',
         coalesce(merged_name, case action when 'rename' then wanted else c.name end), 'into', c.name, 'moved', moved,
+        'moved_income', nullif(moved_income, 0),
         'about', array_remove(array[c.id, merged_id], null))
     ))
     from app.categories as c
@@ -114,9 +121,9 @@ begin
 end
 $$;
 comment on function app.change_category is
-  'Creates, renames, merges (at most 2,000 expenses) or archives a category, makes it private or shares it. Returns '
-  '{id, name, private?, archived?, moved?, left_bills?, facts}. Archived categories keep their spending; deleted '
-  'expenses keep their category.';
+  'Creates, renames, merges (at most 2,000 expenses and incomes) or archives a category, makes it private or shares '
+  'it. Returns {id, name, private?, archived?, moved?, moved_income?, left_bills?, facts}. Archived categories keep '
+  'their spending; deleted expenses keep their category.';
 
 create or replace function app.count_values(organization_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$
