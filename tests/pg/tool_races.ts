@@ -39,6 +39,49 @@ testBooks("parallel calls", { day: "2026-10-06" }, {
     assertEquals((await books.call("list_expenses")).total_count, 1);
   },
 
+  "of drafts of one cancellation and its confirmation keep one draft, all facts and the confirmation": async (books) => {
+    let refused = 0;
+    for (let round = 0; round < 8; round++) {
+      const { bill } = await books.ok("add_bill", {
+        name: `Gym ${round}`,
+        amount: "10",
+        first_due: "2026-10-12",
+        contract: { started_on: "2026-01-01", term_months: 12, renewal_months: 1, notice: "1 month" },
+      });
+      const draft = (leave_on: string, contract: Json) => () =>
+        books.call("draft_cancellation", { bill_id: bill.id, leave_on, contract });
+      const confirm = () =>
+        books.call("update_bill", {
+          bill_id: bill.id,
+          set: { contract: { confirmed_on: "today" }, ends_on: "2026-12-31" },
+        });
+      const drafts = [
+        draft("2026-12-31", { customer_number: "K-17" }),
+        draft("2027-01-31", { form: "email" }),
+        draft("2027-02-28", { address: "Ring 1" }),
+      ];
+      // The confirmation comes at another place each round.
+      const place = round % 4;
+      const answers = await Promise.all(drafts.toSpliced(place, 0, confirm).map((call) => call()));
+      const [confirmed] = answers.splice(place, 1);
+      assertEquals(confirmed.ok, true, JSON.stringify(confirmed.error));
+      refused += answers.filter(({ ok, error }) => !ok && error.code === "invalid_argument").length;
+      const kept = answers.filter(({ ok }) => ok).map(({ data }) => data.bill.contract);
+      assertEquals(codes(answers), [
+        ...kept.map(() => "ok"),
+        ...Array.from({ length: 3 - kept.length }, () => "invalid_argument"),
+      ].toSorted());
+      const { bills: [{ contract }] } = await books.ok("list_bills", { bill_id: bill.id });
+      assertEquals(contract.confirmed_on, "2026-10-06");
+      const stated = (key: string) => kept.map((one) => one[key]).filter((value) => value !== undefined);
+      assertEquals(stated("leave_on").length === 0 || stated("leave_on").includes(contract.leave_on), true);
+      for (const key of ["customer_number", "form", "address"]) {
+        assertEquals(contract[key] !== undefined, stated(key).length > 0, key);
+      }
+    }
+    assertEquals(refused > 0, true);
+  },
+
   "of one undo succeed once": async (books) => {
     for (let round = 0; round < 5; round++) {
       const { change_id } = await books.call("log_expenses", { items: [{ name: `N${round}`, amount: "1" }] });
