@@ -39,7 +39,9 @@ testBooks("parallel calls", { day: "2026-10-06" }, {
     assertEquals((await books.call("list_expenses")).total_count, 1);
   },
 
-  "of drafts of one cancellation and its confirmation keep one draft, all facts and the confirmation": async (books) => {
+  "of drafts of one cancellation and its confirmation keep one draft, all facts and the confirmation": async (
+    books,
+  ) => {
     let refused = 0;
     for (let round = 0; round < 8; round++) {
       const { bill } = await books.ok("add_bill", {
@@ -67,10 +69,13 @@ testBooks("parallel calls", { day: "2026-10-06" }, {
       assertEquals(confirmed.ok, true, JSON.stringify(confirmed.error));
       refused += answers.filter(({ ok, error }) => !ok && error.code === "invalid_argument").length;
       const kept = answers.filter(({ ok }) => ok).map(({ data }) => data.bill.contract);
-      assertEquals(codes(answers), [
-        ...kept.map(() => "ok"),
-        ...Array.from({ length: 3 - kept.length }, () => "invalid_argument"),
-      ].toSorted());
+      assertEquals(
+        codes(answers),
+        [
+          ...kept.map(() => "ok"),
+          ...Array.from({ length: 3 - kept.length }, () => "invalid_argument"),
+        ].toSorted(),
+      );
       const { bills: [{ contract }] } = await books.ok("list_bills", { bill_id: bill.id });
       assertEquals(contract.confirmed_on, "2026-10-06");
       const stated = (key: string) => kept.map((one) => one[key]).filter((value) => value !== undefined);

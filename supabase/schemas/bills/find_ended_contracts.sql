@@ -108,16 +108,23 @@ begin
         and not exists (
           select from app.expense_occurrences as o where o.id = p.occurrence_id and o.due_on <= e.ends_on
         )
+    ), booked as (
+      -- What the account shows for each day, so that a due date meets its days by hash instead of every line.
+      select x.id, x.day, bool_or(x.is_line) as has_line, bool_or(x.is_charge) as is_charged
+      from (
+        select n.id, n.booked_on as day, true as is_line,
+          n.booked_on > e.ends_on and n.direction = 'out' and (n.costs_the_same or n.resembles) as is_charge
+        from lines as n
+        join ended as e on e.id = n.id
+        union all
+        select p.id, p.paid_on, false, true from later_payments as p
+      ) as x
+      group by x.id, x.day
     ), dates as (
       select e.id, d.due_on,
-        bool_or(n.booked_on between d.due_on - days and d.due_on) and
-          bool_or(n.booked_on between d.due_on and d.due_on + days) and max(n.booked_on) >= d.due_on + days
-          as is_covered,
-        bool_or(n.booked_on between d.due_on - days and d.due_on + days and n.booked_on > e.ends_on
-          and n.direction = 'out' and (n.costs_the_same or n.resembles)) or exists (
-          select from later_payments as p
-          where p.id = e.id and p.paid_on between d.due_on - days and d.due_on + days
-          ) as is_charged
+        bool_or(b.has_line and b.day <= d.due_on) and bool_or(b.has_line and b.day >= d.due_on)
+          and l.last_on >= d.due_on + days as is_covered,
+        bool_or(b.is_charged) as is_charged
       from paid as e
       cross join lateral (
         -- Computed as if the contract had continued.
@@ -126,9 +133,11 @@ begin
       cross join lateral app.due_index(endless.bill, e.ends_on + 1) as first
       cross join lateral app.scheduled_dates(endless.bill, first,
         least(app.due_index(endless.bill, context.today) - 1, first + most_dates)) as d
-      left join lines as n on n.id = e.id
+      cross join generate_series(-days, days) as away
+      left join booked as b on b.id = e.id and b.day = d.due_on + away
+      left join (select n.id, max(n.booked_on) as last_on from lines as n group by n.id) as l on l.id = e.id
       where d.due_on > e.ends_on and (e.bill).frequency <> 'once'
-      group by e.id, d.due_on
+      group by e.id, d.due_on, l.last_on
     ), saved as (
       select d.id, count(*) filter (where d.is_covered and not coalesce(d.is_charged, false)) as proven,
         count(*) filter (where not coalesce(d.is_covered or d.is_charged, false)) as unproven,
