@@ -1,5 +1,5 @@
 /** forecast: balances, bills and usual spending until a day, checked by hand. */
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRate, type Books, type Json } from "../_support/books.ts";
 import { importOfFile } from "../_support/import_args.ts";
@@ -128,12 +128,12 @@ testBooks("forecast", { day: TODAY }, {
     await commit(books, "Giro", ["Date,Name,Amount,Balance", ...rows].join("\n"));
     const { accounts: [giro], total, assumptions } = await books.ok("forecast", { until: "2026-11-30" });
     assertEquals(giro.known, { amount: "1000.00", on: "2026-11-16", source: "statement" });
-    // The last seven whole weeks have 500.00: a mean of 71.43 a week, with a variance of 114.29. Fourteen days are two
-    // weeks, so -142.86, give or take 1.645 * (1 + 2/7) * sqrt(114.29 * (2 + 2 * 2 / 7)) = 36.26.
-    assertEquals(point(total.end), ["2026-11-30", "820.89", "857.14", "893.40"]);
+    // The last month of 30.4375 days has 360.00, so fourteen days have 165.59. Its four quarters have 140, 80, 60 and
+    // 80, a variance of 1200: give or take 1.645 * (1 + 2/4) * sqrt(1200 * (2 + 2 * 2 / 4)) = 148.05.
+    assertEquals(point(total.end), ["2026-11-30", "686.36", "834.41", "982.46"]);
     assertEquals(point(giro.end), point(total.end));
     assertEquals(assumptions.map(({ amount, give_or_take, weeks }: Json) => [amount, give_or_take, weeks]), [
-      ["-142.86", "36.26", 7],
+      ["-165.59", "148.05", 4],
     ]);
     // Charges from before a bill was added count as its dates from now on.
     await books.ok("add_bill", { name: "Market", amount: "70", frequency: "weekly", first_due: "2026-11-23" });
@@ -154,19 +154,43 @@ testBooks("forecast", { day: TODAY }, {
       await database.query("update app.statement_lines set kind = $1 where direction = 'refund'", [kind]);
       const { accounts, total } = await books.ok("forecast", { until: "2026-11-30" });
       assertEquals(accounts.map(({ account, end }: Json) => [account, end.likely]), [
-        ["Giro", "860.00"],
-        ["Savings", "640.00"],
+        ["Giro", "839.01"],
+        ["Savings", "660.99"],
       ]);
       assertEquals(point(total.end), ["2026-11-30", "1500.00", "1500.00", "1500.00"]);
     }
+  },
+  "an account goes on where it was emptied, and a bill belongs to the account of its charges": async (books) => {
+    const header = "Date,Name,Amount,Balance";
+    const rents = ["2026-09-02", "2026-10-02"].map((date, n) => `${date},Rent Meyer,-600.00,${2400 - 600 * n}.00`);
+    await commit(
+      books,
+      "Old bank",
+      [header, ...rents, "2026-10-30,Market,-60.00,1740.00", "2026-11-02,Transfer between own accounts,-1740.00,0.00"]
+        .join(
+          "\n",
+        ),
+    );
+    await commit(
+      books,
+      "New bank",
+      [header, "2026-11-02,Transfer between own accounts,1740.00,1740.00", "2026-11-10,Tea,-2.00,1738.00"].join("\n"),
+    );
+    await say(books, "Savings", "500");
+    await books.ok("add_bill", { name: "Rent Meyer", amount: "600", first_due: "2026-12-01" });
+    const { accounts, left_out } = await books.ok("forecast", { until: "2026-12-05" });
+    const [fresh, old, savings] = accounts.map(({ end }: Json) => Number(end.likely));
+    assertEquals([old, savings], [0, 500]);
+    assert(fresh < 1738 - 600 - 10 && fresh > 1738 - 600 - 40, `${fresh}`);
+    assertEquals(left_out.filter((text: string) => /total only/.test(text)), []);
   },
   "usual spending is the same when a person states a later balance": async (books) => {
     const days = ["2026-09-07", "2026-09-14", "2026-09-21", "2026-09-28", "2026-10-05", "2026-10-12", "2026-10-19"];
     const rows = [...days, "2026-10-26"].map((date) => `${date},Market,-70.00`);
     await commit(books, "Giro", ["Date,Name,Amount", ...rows].join("\n"));
     await say(books, "Giro", "1000");
-    // 70.00 a week for ten days.
-    assertEquals((await books.ok("forecast", { until: "2026-11-30" })).total.end.likely, "900.00");
+    // Five times 70.00 in the last month, for ten days.
+    assertEquals((await books.ok("forecast", { until: "2026-11-30" })).total.end.likely, "885.01");
   },
   "recorded spending counts after a balance, with little history and after a break": async (books) => {
     await say(books, "Giro", "1000", { date: "2026-11-18" });

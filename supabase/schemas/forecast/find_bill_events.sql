@@ -25,8 +25,8 @@ language sql immutable
 comment on function app.sole_account is 'Returns the only account that isn''t a card; null with several.';
 
 create or replace function app.find_bill_events(context app.context, until date, positions app.forecast_position[],
-  closed_ids text[]) returns app.forecast_event[]
-language plpgsql stable set search_path = '' set jit = 'off' as $$
+  known app.forecast_position[]) returns app.forecast_event[]
+language plpgsql stable set search_path = '' set jit = 'off' set plan_cache_mode = 'force_generic_plan' as $$
 declare
   -- Nine of ten amounts lie within this many standard deviations.
   deviations constant float8 := 1.7;
@@ -35,7 +35,7 @@ declare
 begin
   return array(
     with due as materialized (
-      select x.* from app.expected_in_period(context, null, until) as x where x.expected_minor is not null
+      select x.* from app.expected_in_period(context, null, until) as x
     ), paid as materialized (
       select p.expense_id, p.currency, p.paid_on, app.signed_minor(p.direction, p.amount_minor) as minor
       from app.payments as p
@@ -43,25 +43,34 @@ begin
         and p.paid_on > (select min(p.covered_on) from unnest(positions) as p) and p.paid_on <= context.today + 1
         and not exists (select from app.statement_links as k where k.payment_id = p.id)
     ), homes as materialized (
-      select b.id, b.name, (
+      select b.id, b.name, coalesce(m.account_id, (
         select l.account_id
-        from app.payments as p
+        from (
+          select p.id, p.paid_on, p.recorded_seq from app.payments as p
+          where p.expense_id = b.id and p.deleted_at is null
+          -- Older ones say little, and every link costs a check of rights.
+          order by p.paid_on desc, p.recorded_seq desc limit 3
+        ) as p
         join app.statement_links as k on k.payment_id = p.id
         join app.statement_lines as l on l.id = k.line_id
-        where p.expense_id = b.id and p.deleted_at is null
         order by p.paid_on desc, p.recorded_seq desc limit 1
-      ) as account_id
+      )) as account_id
       from app.expenses as b
+      left join (select k.account_id, unnest(k.bill_ids) as bill_id from unnest(known) as k) as m on m.bill_id = b.id
       where b.id in (select d.expense_id from due as d union select p.expense_id from paid as p)
     ), placed as materialized (
       select h.id, h.name,
-        case when h.account_id is null or h.account_id = any (closed_ids) then sole_id else h.account_id end
-          as account_id,
+        case when h.account_id is null or c.account_id is not null then coalesce(c.heir_id, sole_id)
+          else h.account_id end as account_id,
         -- A payment to that account, such as a card's, is part of the usual flow.
-        h.account_id is not null and h.account_id <> all (closed_ids) and not exists (
+        h.account_id is not null and c.account_id is null and not exists (
           select from unnest(positions) as p where p.account_id = h.account_id
         ) as is_elsewhere
       from homes as h
+      left join lateral (
+        select o.account_id, o.heir_id from unnest(known) as o
+        where o.account_id = h.account_id and o.kind = 'closed' limit 1
+      ) as c on true
     ), varied as materialized (
       select d.expense_id, d.currency, (
         select case when count(*) >= 3 then stddev_samp(o.expected_minor) * deviations end
@@ -97,12 +106,12 @@ end
 $$;
 comment on function app.find_bill_events is
   'Returns the open and future dates of bills until a day, and bill payments later than the balances. A bill belongs '
-  'to the account whose statement last paid it; if that one is closed or unknown, to the only account. Leaves out '
-  'bills of accounts without a balance, and dates without an amount.';
+  'to the account of its latest charge; if that one is closed, to its heir, otherwise to the only account. Leaves out '
+  'bills of accounts without a balance. A date without an amount has no minor.';
 
-create or replace function app.find_income_events(context app.context, until date, positions app.forecast_position[])
-  returns app.forecast_event[]
-language plpgsql stable set search_path = '' set jit = 'off' as $$
+create or replace function app.find_income_events(context app.context, until date, positions app.forecast_position[],
+  closed app.forecast_position[]) returns app.forecast_event[]
+language plpgsql stable set search_path = '' set jit = 'off' set plan_cache_mode = 'force_generic_plan' as $$
 declare
   -- A salary may arrive this many days late.
   late_days constant int := 5;
@@ -126,9 +135,14 @@ begin
           and r.received_on > first_on and r.received_on <= context.today + 1
       ) as i
       cross join lateral (
-        select case
-          when exists (select from unnest(positions) as p where p.account_id = i.account_id) then i.account_id
-          else sole_id end as account_id
+        select coalesce(
+          (select o.heir_id from unnest(closed) as o where o.account_id = i.account_id limit 1),
+          (
+            select p.account_id from unnest(positions) as p
+            where p.account_id = i.account_id and p.kind <> 'closed' limit 1
+          ),
+          sole_id
+        ) as account_id
       ) as h
       where i.day > coalesce(
         (select max(p.covered_on) from unnest(positions) as p where p.account_id = h.account_id), covered_on

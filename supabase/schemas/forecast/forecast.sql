@@ -46,13 +46,18 @@ declare
   lowest_on constant date := (select d.day from unnest(days) as d order by round(d.likely), d.day limit 1);
 begin
   return (
-    with moved as (
-      select greatest(e.due_on, first) as day, sum(abs(e.minor)) as minor,
-        (array_agg(e.name || ' ' || app.format_amount(e.minor, e.currency) || ' ' || e.currency
-          order by abs(e.minor) desc, e.name))[1:4] as whys
+    with named as (
+      select e.*, greatest(e.due_on, first) as day, row_number() over (
+        partition by greatest(e.due_on, first) order by abs(e.minor) desc, e.name
+      ) as place
       from unnest(events) as e
       where (shown_id is null or e.account_id = shown_id) and e.name is not null
-      group by 1
+    ), moved as (
+      select n.day, sum(abs(n.minor)) as minor,
+        array_agg(n.name || ' ' || app.format_amount(n.minor, n.currency) || ' ' || n.currency order by n.place)
+          filter (where n.place <= 4) as whys
+      from named as n
+      group by n.day
     ), ranked as (
       select d::app.forecast_day as day, m.whys, row_number() over (
         order by d.day in (first, lowest_on, until) desc, m.minor desc nulls last, d.day

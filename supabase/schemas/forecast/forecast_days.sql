@@ -31,10 +31,12 @@ begin
     with places as materialized (
       select p.*, (p.place)::int as n
       from unnest(positions) with ordinality as p (account_id, account, kind, currency, true_on, source, stated_minor,
-        covered_on, minor, weeks, day_minor, week_variance, outside_minor, outside_variance, in_base, place)
+        covered_on, minor, weeks, day_minor, week_variance, outside_minor, outside_variance, in_base, heir_id, bill_ids,
+        place)
       union all
       -- Events without an account.
-      select null, null, null, context.base_currency, null, null, 0, context.today, 0, 0, 0, 0, 0, 0, 1, 0, 0
+      select null, null, null, context.base_currency, null, null, 0, context.today, 0, 0, 0, 0, 0, 0, 1, null, null,
+        0, 0
     ), worth as materialized (
       select c.currency, app.worth_in(context.base_currency, c.currency, context.today) as in_base
       from (select distinct e.currency from unnest(events) as e) as c

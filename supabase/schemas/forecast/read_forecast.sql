@@ -5,11 +5,9 @@ create type app.forecast_basis as (
 );
 comment on type app.forecast_basis is 'The inputs of a forecast. left_out lists the omitted facts: [{code, ...}].';
 
-create or replace function app.find_spoken_flow(context app.context, covered_on date, out weeks int,
-  out day_minor float8, out week_variance float8, out since_minor bigint)
-language plpgsql stable set search_path = '' as $$
-declare
-  max_days constant int := 182;
+create or replace function app.find_spoken_flow(context app.context, max_days int, out weeks int,
+  out day_minor float8, out week_variance float8)
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 begin
   with paid as materialized (
     select p.paid_on, app.signed_minor(p.direction, p.base_minor) as minor
@@ -29,17 +27,11 @@ begin
   from span as s
   left join sums as w on w.week < s.weeks
   group by s.weeks;
-  since_minor := coalesce((
-    select sum(app.signed_minor(p.direction, p.base_minor)) from app.payments as p
-    where p.organization_id = context.organization_id and p.deleted_at is null
-      and p.expense_id not like 'bill\_%' and p.paid_on > covered_on and p.paid_on <= context.today
-      and not exists (select from app.statement_links as k where k.payment_id = p.id)
-  ), 0);
 end
 $$;
 comment on function app.find_spoken_flow is
   'Returns facts about payments without a statement line or a bill, in the base currency: the weeks of history, the '
-  'average per day, the variance between weeks, and the sum since a day.';
+  'average per day, and the variance between weeks.';
 
 create or replace function app.add_spoken_flow(context app.context, basis app.forecast_basis)
   returns app.forecast_basis
@@ -49,7 +41,9 @@ declare
   min_weeks constant int := 4;
   has_lines constant boolean := exists (select from unnest(basis.positions) as p where p.weeks > 0);
   covered_on constant date := (select max(p.covered_on) from unnest(basis.positions) as p);
-  flow record := app.find_spoken_flow(context, covered_on);
+  -- With lines, the flow is only told, and two months are enough.
+  flow record := app.find_spoken_flow(context, case when has_lines then 61 else 182 end);
+  since_minor float8;
   budget_minor float8;
   changed app.forecast_position;
   is_sole constant boolean := cardinality(basis.positions) = 1
@@ -98,11 +92,17 @@ begin
     end if;
   end if;
   -- Payments that were recorded after the balance count at least as much as usual.
-  flow.since_minor := least(flow.since_minor - flow.day_minor * (context.today - covered_on), 0);
-  if flow.since_minor < 0 then
+  since_minor := coalesce((
+    select sum(app.signed_minor(p.direction, p.base_minor)) from app.payments as p
+    where p.organization_id = context.organization_id and p.deleted_at is null
+      and p.expense_id not like 'bill\_%' and p.paid_on > covered_on and p.paid_on <= context.today
+      and not exists (select from app.statement_links as k where k.payment_id = p.id)
+  ), 0);
+  since_minor := least(since_minor - flow.day_minor * (context.today - covered_on), 0);
+  if since_minor < 0 then
     basis.events := basis.events || jsonb_populate_record(null::app.forecast_event, jsonb_build_object(
       'account_id', case when is_sole then (basis.positions[1]).account_id end, 'currency', context.base_currency,
-      'due_on', context.today, 'minor', flow.since_minor, 'down', 0, 'up', 0, 'kind', 'recorded'
+      'due_on', context.today, 'minor', since_minor, 'down', 0, 'up', 0, 'kind', 'recorded'
     ));
   end if;
   if flow.weeks = 0 then
@@ -138,15 +138,18 @@ declare
   known constant app.forecast_position[] := array(
     select p::app.forecast_position from app.find_positions(context) as p order by lower(p.account), p.currency
   );
+  closed constant app.forecast_position[] := array(
+    select p::app.forecast_position from unnest(known) as p where p.kind = 'closed'
+  );
   basis app.forecast_basis;
+  found app.forecast_event[];
 begin
   basis.positions := array(
     select p::app.forecast_position from unnest(known) as p where p.covered_on >= context.today - max_age
   );
-  basis.events := app.find_bill_events(context, until, basis.positions, array(
-    select p.account_id from unnest(known) as p where p.covered_on < context.today - max_age and p.minor = 0
-  ));
-  basis.events := basis.events || app.find_income_events(context, until, basis.positions);
+  found := app.find_bill_events(context, until, basis.positions, known);
+  basis.events := array(select e::app.forecast_event from unnest(found) as e where e.minor is not null)
+    || app.find_income_events(context, until, basis.positions, closed);
   basis.left_out := coalesce((
     select jsonb_agg(x.said order by x.place)
     from (
@@ -169,15 +172,13 @@ begin
       from (
         select o.currency from unnest(basis.positions) as o where o.in_base is null
         union
-        select e.currency from unnest(basis.events) as e
+        select e.currency from (select distinct x.currency from unnest(basis.events) as x offset 0) as e
         where app.worth_in(context.base_currency, e.currency, context.today) is null
       ) as p
       having count(*) > 0
       union all
-      select 4, jsonb_build_object('code', 'bill_without_amount', 'names', jsonb_agg(distinct b.name))
-      from app.expected_in_period(context, null, until) as e
-      join app.expenses as b on b.id = e.expense_id
-      where e.expected_minor is null having count(*) > 0
+      select 4, jsonb_build_object('code', 'bill_without_amount', 'names', jsonb_agg(distinct e.name))
+      from unnest(found) as e where e.minor is null having count(*) > 0
       union all
       select 5, jsonb_build_object('code', 'in_total_only', 'names', jsonb_agg(distinct e.name))
       from unnest(basis.events) as e where e.account_id is null having count(*) > 0
