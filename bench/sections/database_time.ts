@@ -39,6 +39,22 @@ const LOOK_UP = `
   end $$`;
 const GRANT = "00000000-0000-4000-8000-0000000000aa";
 
+/** The latest 50,000 payments as an account's statement lines, with its balance of today. */
+const STATEMENT = `
+  insert into app.accounts (id, organization_id, name, key, currency)
+  values ('acc_benchmark00000', '${LARGE.organizationId}', 'Giro', 'giro', 'EUR');
+  insert into app.balances (organization_id, account_id, true_on, amount_minor, currency, source, created_by)
+  values ('${LARGE.organizationId}', 'acc_benchmark00000', '${TODAY}', 500000, 'EUR', 'statement', '${LARGE.userId}');
+  insert into app.statement_lines (id, organization_id, account_id, booked_on, text, kind, direction, amount_minor, currency)
+  select 'lin_' || substr(p.id, 5), p.organization_id, 'acc_benchmark00000', p.paid_on,
+    translate(e.name, '0123456789', 'abcdefghij') || ' ' || p.id, 'expense', p.direction, p.amount_minor, 'EUR'
+  from (
+    select * from app.payments where organization_id = '${LARGE.organizationId}' order by paid_on desc limit 50000
+  ) as p
+  join app.expenses as e on e.id = p.expense_id;
+  insert into app.statement_links (line_id, payment_id, organization_id)
+  select id, 'pay_' || substr(id, 5), organization_id from app.statement_lines;`;
+
 /** One call of a tool, with the arguments as the connector passes them on. */
 function toolCall(name: string, args: Record<string, unknown>): Call {
   const parsed = TOOLS.find(({ listed }) => listed.name === name)!.parse(args, new Date(AT));
@@ -116,6 +132,7 @@ const SMALL: Record<string, Call> = {
     isExpected: (result) => (result as { outcome: string }).outcome === "found",
   },
   "sql: review_bills": toolCall("review_bills", {}),
+  "sql: forecast": toolCall("forecast", {}),
 };
 const BULK: Record<string, Call> = {
   "sql: 2,000 rows committed": commit,
@@ -127,6 +144,7 @@ const LARGE_READS: Record<string, Call> = {
   "large: month summary": toolCall("summarize_spending", { period: "last_month" }),
   "large: 12 months": toolCall("summarize_spending", { period: "last_12_months" }),
   "large: list_bills": toolCall("list_bills", {}),
+  "large: forecast": toolCall("forecast", {}),
 };
 const REDEMPTIONS = ["redemption of a person with 2,000 grants", "redemption through a client with 2,000 grants"];
 export const NAMES = [...Object.keys(SMALL), ...Object.keys(BULK), ...Object.keys(LARGE_READS), ...REDEMPTIONS];
@@ -178,6 +196,7 @@ async function withOrganization(
       '${RESOURCE}', '${AT}', timestamptz '${AT}' + interval '90 days', '${AT}');
     insert into oauth.tokens (token_hash, kind, grant_id, issued_at, expires_at)
     values ('\\x${TOKEN_HASH}', 'access', '${GRANT}', '${AT}', timestamptz '${AT}' + interval '1 hour');
+    ${STATEMENT}
     ${LOOK_UP}`);
   const time = await openServerTime(cluster.urlOf("authenticator", row!.name), admin);
   try {
