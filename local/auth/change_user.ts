@@ -11,7 +11,7 @@ interface ChangeOptions {
   database: SqlDatabase;
   settings: AuthSettings;
   siteUrl: string;
-  sendMail(mail: { to: string; subject: string; html: string }): Promise<void>;
+  sendMail(mail: { to: string; subject: string; html: string; text: string }): Promise<void>;
   passOn(request: Request): Promise<Response>;
   /** The answer to `GET /user`, which refuses an ended session. */
   readUser(request: Request): Promise<Response>;

@@ -31,7 +31,7 @@ export interface IdentityProviderOptions
   settings: AuthSettings;
   /** Whether it answers only the functions' requests and refuses passwords, sign-up and administration. */
   isHardened?: boolean;
-  sendMail(mail: { to: string; subject: string; html: string }): Promise<void>;
+  sendMail(mail: { to: string; subject: string; html: string; text: string }): Promise<void>;
   /** lite's response to a request. */
   passOn(request: Request): Promise<Response>;
 }

@@ -22,17 +22,21 @@ export function renderMail(template: MailTemplate, values: MailValues): MailTemp
     if (known === undefined) throw new Error(`The mail template uses .${name}, which is not supported`);
     return known;
   };
-  const render = (text: string) =>
+  const render = (text: string, escape = (part: string) => part) =>
     text
       .replace(
         /{{ if eq \.(\w+) \.(\w+) }}(.*?){{ else }}(.*?){{ end }}/gs,
         (_, left, right, same, other) => value(left) === value(right) ? same : other,
       )
-      .replace(/{{ \.(\w+) }}/g, (_, name) => escapeHtml(value(name)))
+      .replace(/{{ \.(\w+) }}/g, (_, name) => escape(value(name)))
       .replace(/{{.*?}}/s, (action) => {
         throw new Error(`The mail template uses ${action}, which is not supported`);
       });
-  return { subject: render(template.subject), html: render(template.html) };
+  return {
+    subject: render(template.subject),
+    html: render(template.html, escapeHtml),
+    text: render(template.text),
+  };
 }
 
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;" };

@@ -1,5 +1,7 @@
 /** The identity provider's settings from `supabase/config.toml`, for the embedded one. */
 import { parse } from "smol-toml";
+import { wordsOf } from "../../shared/words/words.ts";
+import { signInText } from "./sign_in_template.tsx";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -11,6 +13,7 @@ export type SignInKind = Exclude<MailKind, "email_change">;
 export interface MailTemplate {
   subject: string;
   html: string;
+  text: string;
 }
 
 export interface AuthSettings {
@@ -37,7 +40,11 @@ export async function readAuthSettings(): Promise<AuthSettings> {
   const { email, hook } = (parse(file) as unknown as ConfigFile).auth;
   const template = async (kind: MailKind): Promise<MailTemplate> => {
     const { subject, content_path } = email.template[kind];
-    return { subject, html: await Deno.readTextFile(new URL(content_path, ROOT)) };
+    return {
+      subject,
+      html: await Deno.readTextFile(new URL(content_path, ROOT)),
+      text: signInText(kind, wordsOf("en")),
+    };
   };
   return {
     otpLength: email.otp_length,

@@ -26,6 +26,21 @@ const PAGES: Record<MailKind, string> = {
 };
 const LINKS = { isFallback: "{{ if eq .RedirectTo .SiteURL }}", otherwise: "{{ else }}", end: "{{ end }}" };
 
+/** The text part, which only the embedded identity provider sends. */
+export function signInText(kind: MailKind, { mails }: Words): string {
+  const { heading, lead, button, beforeCode, ending } = mails.signIn[kind];
+  const { isFallback, otherwise, end } = LINKS;
+  return [
+    heading,
+    lead({ email: "{{ .Email }}", newEmail: "{{ .NewEmail }}" }),
+    `${button}:\n${isFallback}{{ .SiteURL }}${PAGES[kind]}?${TOKENS[kind]}${otherwise}{{ .RedirectTo }}&${
+      TOKENS[kind]
+    }${end}`,
+    ...(beforeCode ? [`${beforeCode} {{ .Token }}`] : []),
+    ending,
+  ].join("\n\n") + "\n";
+}
+
 export async function signInTemplate(kind: MailKind, { language, mails }: Words): Promise<string> {
   const { heading, lead, button, beforeCode, ending } = mails.signIn[kind];
   const token = TOKENS[kind];

@@ -16,6 +16,9 @@ const LINE = "#dde3e0";
 const ACCENT = "#0b5f4c";
 const DANGER = "#a12a1e";
 
+const NUMBER = `border-top:1px solid ${LINE};vertical-align:top;white-space:nowrap;font-variant-numeric:tabular-nums`;
+const TOTAL = `padding:10px 0;border-top:2px solid ${LINE};font-weight:600;font-variant-numeric:tabular-nums`;
+
 const SHEET = `
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
 td { overflow-wrap: anywhere; }
@@ -149,14 +152,7 @@ function Bills({ section, words: { headings } }: { section: Section; words: Word
         {due.length > 0 && <Group heading={headings.due} rows={due} more={moreDue} />}
         {total && (
           <tr>
-            <td
-              colspan={2}
-              align="right"
-              class="line"
-              style={`padding:10px 0;border-top:2px solid ${LINE};font-weight:600;font-variant-numeric:tabular-nums`}
-            >
-              {total}
-            </td>
+            <td colspan={2} align="right" class="line" style={TOTAL}>{total}</td>
           </tr>
         )}
         {awaited.length > 0 && <Group heading={headings.awaited} rows={awaited} more={null} />}
@@ -212,11 +208,12 @@ function Budgets({ heading, rows, more }: { heading: string; rows: BudgetRow[]; 
   return (
     <>
       <Heading heading={heading} isBad={false} />
-      {rows.map(({ name, used }) => (
+      {rows.map(({ name, used, amount }) => (
         <tr>
-          <td colspan={2} class="line" style={`padding:10px 0;border-top:1px solid ${LINE}`}>
+          <td colspan={amount ? 1 : 2} class="line" style={`width:100%;padding:10px 0;border-top:1px solid ${LINE}`}>
             <bdi style="font-weight:600">{name}</bdi>: {used}
           </td>
+          {amount && <Amount padding="10px 0 10px 16px">{amount}</Amount>}
         </tr>
       ))}
       <More more={more} />
@@ -247,30 +244,37 @@ const More = ({ more }: { more: string | null }) =>
     </tr>
   );
 
+const Amount = ({ padding, children }: { padding: string; children?: string }) => (
+  <td class="line" align="right" style={`padding:${padding};${NUMBER}`}>{children}</td>
+);
+
+/** The name and amount, with the details below across the full width. */
 function Line({ row: { name, date, distance, amount, notes } }: { row: Row }) {
   return (
-    <tr>
-      <td class="line" width="100%" style={`padding:10px 16px 10px 0;border-top:1px solid ${LINE};vertical-align:top`}>
-        <bdi style="font-weight:600">{name}</bdi>
-        <br />
-        <span class="muted" style={`color:${MUTED}`}>
+    <>
+      <tr>
+        <td
+          colspan={amount === null ? 2 : 1}
+          class="line"
+          width="100%"
+          style={`padding:10px 16px 0 0;border-top:1px solid ${LINE};vertical-align:top`}
+        >
+          <bdi style="font-weight:600">{name}</bdi>
+        </td>
+        {amount !== null && <Amount padding="10px 0 0">{amount}</Amount>}
+      </tr>
+      <tr>
+        <td colspan={2} class="muted" style={`padding:0 0 10px;color:${MUTED}`}>
           {date} · {distance}
-        </span>
-        {notes.length > 0 && (
-          <>
-            <br />
-            <span class="muted" style={`color:${MUTED};font-size:14px`}>{notes.join(" · ")}</span>
-          </>
-        )}
-      </td>
-      <td
-        class="line"
-        align="right"
-        style={`padding:10px 0;border-top:1px solid ${LINE};vertical-align:top;white-space:nowrap;font-variant-numeric:tabular-nums`}
-      >
-        {amount}
-      </td>
-    </tr>
+          {notes.length > 0 && (
+            <>
+              <br />
+              <span class="muted" style={`color:${MUTED};font-size:14px`}>{notes.join(" · ")}</span>
+            </>
+          )}
+        </td>
+      </tr>
+    </>
   );
 }
 

@@ -98,4 +98,5 @@ function rowTexts(row: Row, widths: number[]): string[] {
   ];
 }
 
-const pairs = (rows: BudgetRow[]): string[] => rows.map(({ name, used }) => `${name}: ${used}`);
+const pairs = (rows: BudgetRow[]): string[] =>
+  rows.map(({ name, used, amount }) => `${name}: ${used}${amount ? ` · ${amount}` : ""}`);

@@ -28,11 +28,11 @@ export interface Row {
   notes: string[];
   isOverdue: boolean;
 }
-
-/** The label and amount of a budget or balance. */
+/** The label and amount of a budget, a balance, or a bill after the end of a plan. */
 export interface BudgetRow {
   name: string;
   used: string;
+  amount?: string;
 }
 
 export interface Section {
@@ -47,9 +47,9 @@ export interface Section {
   awaited: Row[];
   budgets: BudgetRow[];
   balances: BudgetRow[];
-  /** "2 documents came in, 1 needs you." Null without any. */
+  /** "2 documents came in, 1 needs your attention." Null without any. */
   documents: string | null;
-  /** "1 mail waits for you to accept or block it. It is deleted on December 3." Null without any. */
+  /** "1 email is waiting for you to accept or block it." And its deletion. Null without any. */
   mails: string | null;
   planEnd: PlanEndText | null;
   /** "and 12 more", for lines left out. */
@@ -174,7 +174,8 @@ function planEndText(
     dueHeading: due.bills.length === 0 ? null : words.dueAfter,
     due: due.bills.map(({ name, due_on, amount, currency }) => ({
       name: nameAlone(name),
-      used: [full(due_on), ...(amount === null ? [] : [format.money(amount, currency)])].join(" · "),
+      used: full(due_on),
+      amount: amount ? format.money(amount, currency) : undefined,
     })),
     more: more(due.unlisted),
     link: mayChange ? words.choose : null,

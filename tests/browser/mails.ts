@@ -1,18 +1,25 @@
 /**
  * Every example mail in headless Chromium: phone and desktop, light and dark. Checks width and contrast, and saves
- * pictures in the folder that MAIL_PICTURES names.
+ * pictures and text parts in the folder that MAIL_PICTURES names.
  */
 import { assert, assertEquals } from "@std/assert";
 import { composeDigest } from "../../shared/reminders/digest_mail.ts";
 import { htmlPart } from "../../shared/mail/html_part.tsx";
 import { renderMail } from "../../local/auth/mail_template.ts";
+import { readAuthSettings } from "../../local/auth/settings.ts";
 import { renderMailbox } from "../../local/mail/mailbox_page.tsx";
 import { wordsOf } from "../../shared/words/words.ts";
 import { EXAMPLES, LINKS } from "../shared/reminders/digests.ts";
 import { launchChromium } from "./chromium.ts";
 
 const PICTURES = Deno.env.get("MAIL_PICTURES");
-const WIDTHS = { phone: 320, desktop: 1100 };
+const WIDTHS = { narrow: 320, phone: 390, desktop: 1280 };
+
+interface ExampleMail {
+  subject: string;
+  html: string;
+  text: string;
+}
 
 const VALUES = {
   SiteURL: "https://expenses.example.com",
@@ -20,72 +27,114 @@ const VALUES = {
   TokenHash: "c0ffee".repeat(9),
   Token: "123456",
   Email: `${"very.long.address.".repeat(3)}@example.com`,
+  NewEmail: "mira@new.example.com",
 };
 
-/** Every mail by name: digests, and the identity provider's sign-in mails. */
-async function mails(): Promise<[name: string, html: string][]> {
-  const digests = Object.entries(EXAMPLES).map(async ([name, content]): Promise<[string, string]> => {
-    const { html } = await composeDigest({ id: "1", content }, {
-      words: wordsOf("en"),
-      locale: "en-US",
-      links: LINKS,
-      host: "expenses.example.com",
-    });
-    return [name, html];
-  });
-  const templates = ["magic_link", "confirmation"].map(async (name): Promise<[string, string]> => {
-    const html = await Deno.readTextFile(new URL(`../../supabase/templates/${name}.html`, import.meta.url));
-    return [name, renderMail({ subject: "", html }, VALUES).html];
-  });
-  const { invitation, proposal } = wordsOf("en").mails;
-  const link = "https://expenses.example.com/account/approvals/prop_000000000001";
-  const about = { proposer: VALUES.Email, app: "“Claude”", act: "delete 12 expenses", organization: "“Home <b>”" };
-  const texts = {
-    invitation: invitation.text({
-      inviter: VALUES.Email,
-      organization: "“Home <b>”",
-      role: "member",
-      address: "ben@example.com",
-      link: `https://expenses.example.com/invitation?t=exp_inv_${"A".repeat(43)}`,
-      days: 7,
-    }),
-    proposal: proposal.asked.text({
-      ...about,
-      effects: ["Lunch: €14.50", "Train: €31.00"],
-      reasons: ["it deletes"],
-      expires: "27 November 2026",
-      link,
-    }),
-  };
-  const written = Object.entries(texts).map(async ([name, text]): Promise<[string, string]> => [
+/** Every mail by name: digests, the identity provider's mails, and mails that are written as text. */
+async function mails(): Promise<[name: string, mail: ExampleMail][]> {
+  const words = wordsOf("en");
+  const digests = Object.entries(EXAMPLES).map(async ([name, content]): Promise<[string, ExampleMail]> => [
     name,
-    await htmlPart({ subject: name, text }),
+    await composeDigest({ id: "1", content }, { words, locale: "en-US", links: LINKS, host: "expenses.example.com" }),
+  ]);
+  const templates = Object.entries((await readAuthSettings()).templates)
+    .map(([name, template]): [string, ExampleMail] => [name, renderMail(template, VALUES)]);
+  const written = Object.entries(writtenMails()).map(async ([name, mail]): Promise<[string, ExampleMail]> => [
+    name,
+    { ...mail, html: await htmlPart(mail) },
   ]);
   return await Promise.all([...digests, ...templates, ...written]);
+}
+
+function writtenMails(): Record<string, { subject: string; text: string }> {
+  const { deletion, handover, invitation, proposal, reminderAddress, removal, testMail } = wordsOf("en").mails;
+  const site = VALUES.SiteURL;
+  const home = "“Home <b>”";
+  const link = `${site}/account/approvals/prop_000000000001`;
+  const about = { proposer: VALUES.Email, app: "“Claude”", act: "delete 12 expenses", organization: home };
+  const effects = ["Lunch deleted: amount €14.50, date 19 November", "Train deleted: amount €31.00, date 20 November"];
+  const asked = {
+    ...about,
+    effects,
+    reasons: ["it deletes expenses", "it is over €200.00 in total (€231.50)"],
+    expires: "27 November 2026, 10:00",
+    link,
+  };
+  const said = proposal.said.approved({ by: "anna@example.com" });
+  const going = { organization: home, owner: "anna@example.com", on: "4 December 2026", url: `${site}/account` };
+  const invited = { inviter: VALUES.Email, organization: home, days: 7 };
+  const removed = { organization: home, by: "anna@example.com" };
+  return {
+    invitation: {
+      subject: invitation.subject(invited),
+      text: invitation.text({
+        ...invited,
+        role: "member",
+        address: "ben@example.com",
+        link: `${site}/invitation?t=exp_inv_${"A".repeat(43)}`,
+      }),
+    },
+    handover: {
+      subject: handover.subject({ owner: VALUES.Email }),
+      text: handover.text({ owner: VALUES.Email, organization: home, link: `${site}/account`, days: 7 }),
+    },
+    proposal: { subject: proposal.asked.subject(about), text: proposal.asked.text(asked) },
+    proposal_reminded: { subject: proposal.reminded.subject(about), text: proposal.reminded.text(asked) },
+    proposal_decided: {
+      subject: proposal.subjects.approved(about),
+      text: proposal.decided.text({ ...about, effects, link, said }),
+    },
+    proposal_settled: {
+      subject: proposal.subjects.approved(about),
+      text: proposal.settled.text({ ...about, effects, link, said }),
+    },
+    reminder_address: {
+      subject: reminderAddress.subject,
+      text: reminderAddress.text({ email: VALUES.Email, link: `${site}/email/confirm?t=abc.def`, days: 7 }),
+    },
+    removal: {
+      subject: removal.subject(removed),
+      text: removal.text({
+        ...removed,
+        link: `${site}/account`,
+        balances: [removal.balance({ owes: true, who: "anna@example.com", amount: "€31.00" })],
+        withdrawn: 1,
+      }),
+    },
+    deletion_going: deletion.going(going),
+    deletion_as_asked: deletion.goingAsAsked(going),
+    deletion_stays: deletion.stays(going),
+    test_mail: {
+      subject: testMail.subject,
+      text: testMail.text({ site, at: "2026-11-29T08:00:00Z", mark: "c0ffee" }),
+    },
+  };
 }
 
 const NO_SANITIZERS = { sanitizeOps: false, sanitizeResources: false };
 const browser = await launchChromium();
 Deno.test.afterAll(() => browser.close());
 
-for (const [name, html] of await mails()) {
-  for (const [device, width] of Object.entries(WIDTHS)) {
-    for (const colorScheme of ["light", "dark"] as const) {
-      Deno.test(`the mail ${name} looks right: ${device}, ${colorScheme}`, NO_SANITIZERS, async () => {
-        const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme });
-        const requests: string[] = [];
-        page.on("request", (request) => requests.push(request.url()));
-        await page.setContent(html);
+for (const [name, { subject, html, text }] of await mails()) {
+  for (const colorScheme of ["light", "dark"] as const) {
+    Deno.test(`the mail ${name} looks right: ${colorScheme}`, NO_SANITIZERS, async () => {
+      if (PICTURES) await Deno.writeTextFile(`${PICTURES}/${name}.txt`, `${subject}\n\n${text}`);
+      const page = await browser.newPage({ colorScheme });
+      const requests: string[] = [];
+      page.on("request", (request) => requests.push(request.url()));
+      await page.setContent(html);
+      for (const [device, width] of Object.entries(WIDTHS)) {
+        await page.setViewportSize({ width, height: 400 });
         if (PICTURES) {
           await page.screenshot({ path: `${PICTURES}/${name}-${device}-${colorScheme}.png`, fullPage: true });
         }
         const measured = await page.evaluate(MEASURE) as { overflow: number; faint: string[] };
-        assertEquals(requests, [], "nothing is loaded");
-        assert(measured.overflow <= 0, `wider than the screen by ${measured.overflow} px`);
+        assert(measured.overflow <= 0, `wider than ${width} px by ${measured.overflow} px`);
         assertEquals(measured.faint, [], "every text has a contrast of 4.5:1");
-        await page.close();
-      });
-    }
+      }
+      assertEquals(requests, [], "nothing is loaded");
+      await page.close();
+    });
   }
 }
 
@@ -93,7 +142,7 @@ Deno.test(
   "the embedded stack's mailbox shows a mail on its intended background, in both themes",
   NO_SANITIZERS,
   async () => {
-    const html = new Map(await mails()).get("magic_link")!;
+    const { html } = new Map(await mails()).get("magic_link")!;
     const mail = {
       id: "1",
       headers: {},

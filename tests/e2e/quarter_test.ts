@@ -619,7 +619,7 @@ Deno.test(`a quarter with approvals and shared costs matches the ledger (seed ${
     `“Piano lessons” has been overdue since 9 January. ${ending} today.`,
   ]);
   for (const { text } of last) {
-    assertStringIncludes(text, "From then on we send no reminders and assistants can’t read or change anything.");
+    assertStringIncludes(text, "From then on, we send no reminders and assistants can’t read or change anything.");
     assertStringIncludes(text, "Due after that:\n  Piano lessons: Tuesday, 9 February · €12.00");
   }
 });

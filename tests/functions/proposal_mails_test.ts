@@ -172,7 +172,7 @@ Deno.test("a second mail reports the missing decision and the deadline", () => {
   assertEquals(subject, "Still waiting: ben@example.com’s app “Claude” wants to delete 12 expenses");
   assertStringIncludes(
     text,
-    "Nobody has approved or rejected it yet, and it expires on 27 November 2026 at 10:00. Nothing has been changed so far.",
+    "Nobody has approved or rejected it yet. Nothing has been changed so far.",
   );
 });
 
@@ -189,7 +189,7 @@ What it was about:
 - Lunch deleted: amount €14.50, date 19 November
 - and 11 more
 
-See it here:
+See the details:
 ${LINK}
 
 You’re getting this email because we asked you to approve it. There is nothing left for you to do.

@@ -35,7 +35,9 @@ Deno.test("each sign-in mail contains one link, to our own page, and the digits"
     Email: `"<b>"@example.com`,
   };
   for (const template of [templates.magic_link, templates.confirmation]) {
-    const { html } = renderMail(template, values);
+    const { html, text } = renderMail(template, values);
+    assertEquals(text.match(/https:.*/g), [`${values.RedirectTo}&token_hash=pkce_abc&type=email`]);
+    assertMatch(text, /"<b>"@example\.com.*: 012345\n/s);
     const links = [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href!.replaceAll("&amp;", "&"));
     assertEquals(links, [`${values.RedirectTo}&token_hash=pkce_abc&type=email`]);
     assertMatch(html, />012345</);
@@ -70,7 +72,7 @@ Deno.test("the mail about a new address contains one link, to the page that conf
 
 Deno.test("renderMail() refuses unknown template syntax instead of mailing it", () => {
   const values = { SiteURL: "s", RedirectTo: "r", TokenHash: "h", Token: "t", Email: "e" };
-  const render = (html: string) => renderMail({ subject: "", html }, values).html;
+  const render = (html: string) => renderMail({ subject: "", html, text: "" }, values).html;
   assertEquals(render("{{ if eq .SiteURL .RedirectTo }}same{{ else }}{{ .Token }}{{ end }}"), "t");
   for (const unknown of ["{{ .Data }}", "{{ range .Items }}", "{{.Token}}", "{{ if .Email }}x{{ end }}"]) {
     assertThrows(() => render(unknown), Error, "is not supported");

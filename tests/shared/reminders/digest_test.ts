@@ -60,6 +60,12 @@ Deno.test("subjectOf() and headlineOf() name a single thing, and count several",
     [[bill("Gas", -10), bill("Rent", 1)], [], "1 bill due this week, 1 overdue", "1 bill due this week, 1 overdue."],
     [[bill("Electricity", -10), bill("Gas", -3)], [], "2 bills overdue", "2 bills overdue."],
     [
+      [bill("Rent", 0), bill("Gas", -3)],
+      [notice("cancel_by", "Gym", 14), notice("trial", "Zoom", 1), notice("price_rise", "Music", 4)],
+      "1 bill due today, 1 overdue, 1 trial ends, 2 more below",
+      "1 bill due today, 1 overdue, 1 trial ends, 2 more below.",
+    ],
+    [
       [bill("Rent", 20)],
       [notice("cancel_by", "Gym", 14), notice("trial", "Zoom", 1), notice("price_rise", "Music", 4)],
       "1 bill due by Oct 22, 1 trial ends, 1 last day to cancel, 1 price rise",
@@ -145,7 +151,7 @@ Deno.test("the end of a plan is the subject on its day, and follows the bills be
   for (
     const [content, said] of [
       [before, [
-        "When the plan ends:\n  The trial ends on Monday, October 5.\n  From then on we send no reminders, your calendar app gets no due dates, no amounts are fetched from bill providers and assistants can’t read or change anything.",
+        "When the plan ends:\n  The trial ends on Monday, October 5.\n  From then on, we send no reminders, your calendar app gets no due dates, no amounts are fetched from bill providers, and assistants can’t read or change anything.",
         "Choose a plan: https://expenses.example.com/organizations/org_00000000/plan",
         "Due after that:\n  VAT: Wednesday, October 7 · €4,000.00\n  Gas: Friday, October 9\n  and 2 more\n",
       ]],
@@ -556,9 +562,9 @@ Deno.test("a digest counts new documents and those that need a person", async ()
     return [text, html].map((part) => /\d+ documents? came in[^.]*\./.exec(part)?.[0]);
   };
   const both = (line: string | undefined) => [line, line];
-  assertEquals(await said({ came: 2, waiting: 1 }), both("2 documents came in, 1 needs you."));
+  assertEquals(await said({ came: 2, waiting: 1 }), both("2 documents came in, 1 needs your attention."));
   assertEquals(await said({ came: 1, waiting: 0 }), both("1 document came in."));
-  assertEquals(await said({ came: 3, waiting: 2 }), both("3 documents came in, 2 need you."));
+  assertEquals(await said({ came: 3, waiting: 2 }), both("3 documents came in, 2 need your attention."));
   assertEquals(await said(null), both(undefined));
 });
 
@@ -571,16 +577,19 @@ Deno.test("a digest about only documents and mail names the required actions, wi
   };
   const mails = { count: 1, until: "2026-10-12" };
   const one = await say({ mails });
-  assertEquals(one.subject, "1 mail waits for your decision");
+  assertEquals(one.subject, "1 email awaits your decision");
   for (const part of [one.text, one.html]) {
-    assertStringIncludes(part, "1 mail waits for you to accept or block it. It is deleted on October 12.");
+    assertStringIncludes(part, "1 email is waiting for you to accept or block it. It will be deleted on October 12.");
     assertStringIncludes(part, "https://expenses.example.com/organizations/");
   }
   const both = await say({ documents: { came: 2, waiting: 1 }, mails: { ...mails, count: 3 } });
-  assertEquals(both.subject, "1 document needs you, 3 mails wait for your decision");
-  assertStringIncludes(both.text, "2 documents came in, 1 needs you.");
-  assertStringIncludes(both.text, "3 mails wait for you to accept or block them. The first is deleted on October 12.");
-  assertStringIncludes(both.text, "Ask your assistant: “Which documents need me?”");
+  assertEquals(both.subject, "1 document needs your attention, 3 emails await your decision");
+  assertStringIncludes(both.text, "2 documents came in, 1 needs your attention.");
+  assertStringIncludes(
+    both.text,
+    "3 emails are waiting for you to accept or block them. The first will be deleted on October 12.",
+  );
+  assertStringIncludes(both.text, "Ask your assistant: “Which documents need my attention?”");
   assertFalse((await say({ mails: null, documents: null })).text.includes("mail waits"));
 });
 

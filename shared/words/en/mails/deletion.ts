@@ -6,9 +6,9 @@ export const deletion = {
   ): { subject: string; text: string } => ({
     subject: `${organization} will be deleted on ${on}`,
     text: [
-      `${owner} is deleting ${organization}. On ${on} all its expenses, bills and statements will be gone for everybody.`,
-      "Until then you can still read everything, but nothing can be added or changed, and no reminders are sent.",
-      `If that’s a mistake, tell ${owner}, who can stop it until then:\n${url}`,
+      `${owner} is deleting ${organization}. On ${on}, all its expenses, bills and statements will be gone for everyone.`,
+      "Until then, you can still read everything, but nothing can be added or changed, and no reminders are sent.",
+      `If that’s a mistake, tell ${owner}, who can stop it here before then:\n${url}`,
     ].join("\n\n") + "\n",
   }),
   goingAsAsked: (
@@ -16,8 +16,8 @@ export const deletion = {
   ): { subject: string; text: string } => ({
     subject: `${organization} will be deleted on ${on}`,
     text: [
-      `You asked us to delete ${organization}. On ${on} all its expenses, bills and statements will be gone for everybody.`,
-      "Until then you can still read everything, but nothing can be added or changed, and no reminders are sent.",
+      `You asked us to delete ${organization}. On ${on}, all its expenses, bills and statements will be gone for everyone.`,
+      "Until then, you can still read everything, but nothing can be added or changed, and no reminders are sent.",
       `Changed your mind, or wasn’t that you? Sign in here to stop it before then:\n${url}`,
     ].join("\n\n") + "\n",
   }),

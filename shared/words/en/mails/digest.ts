@@ -15,7 +15,7 @@ interface Rhythm {
   frequency: "once" | "daily" | "weekly" | "monthly" | "yearly";
   every: number;
 }
-/** The text that a subject and a headline share. */
+/** For subjects and headlines. */
 const comingUp = {
   trial: ({ name, when }: NamedDay): string => `the trial of ${name} ends ${when}`,
   /** @param trial.isAssumed whether no statement shows the charge */
@@ -57,7 +57,6 @@ const STOPS: Record<Stopped, string> = {
 interface Creditor {
   name: string | null;
 }
-
 interface Counts {
   today: number;
   week: number;
@@ -84,7 +83,6 @@ interface Counts {
 export const digest = {
   /** The name of the service, at the top. */
   product: "Expenses",
-
   /** The subject. It shows on locked screens, so it never contains an amount. */
   subject: (parts: string[]): string => sentence(parts.join("; ")),
   headline: (parts: string[]): string => parts.map((part) => `${sentence(part)}.`).join(" "),
@@ -97,11 +95,11 @@ export const digest = {
     ...comingUp,
     budget: usedBudget,
   },
-  /** A mail about several: "2 bills due today, 3 more this week, 1 overdue". */
+  /** A mail about several: "2 bills due today, 3 more this week, 1 overdue". Counts the fifth kind and later as one. */
   counts: (many: Counts): string => {
-    const parts: string[] = [];
+    const parts: [count: number, text: string][] = [];
     const add = (count: number, one: string, several: string) => {
-      if (count > 0) parts.push(`${count} ${count === 1 ? one : several}`);
+      if (count > 0) parts.push([count, count === 1 ? one : several]);
     };
     /** Names these bills once. */
     const addBills = (count: number, first: string, next: string) =>
@@ -119,10 +117,11 @@ export const digest = {
     add(many.awaited, "amount missing", "amounts missing");
     add(many.usedUp, "budget used up", "budgets used up");
     add(many.almostUsedUp, "budget almost used up", "budgets almost used up");
-    add(many.documents, "document needs you", "documents need you");
-    add(many.mails, "mail waits for your decision", "mails wait for your decision");
-    add(many.others, "more below", "more below");
-    return parts.join(", ");
+    add(many.documents, "document needs your attention", "documents need your attention");
+    add(many.mails, "email awaits your decision", "emails await your decision");
+    const rest = parts.splice(parts.length > 4 ? 3 : 4).reduce((sum, [count]) => sum + count, many.others);
+    add(rest, "more below", "more below");
+    return parts.map(([count, text]) => `${count} ${text}`).join(", ");
   },
 
   /** The end of an organization's plan. */
@@ -142,11 +141,8 @@ export const digest = {
       past_due: `A payment failed, so the plan ${hasEnded ? "ended" : "ends"} on ${date}.`,
       canceled: `The subscription ended on ${date}.`,
     }[reason]),
-    stops: (stops: Stopped[]): string => {
-      const parts = stops.map((stop) => STOPS[stop]);
-      const all = parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
-      return `From then on ${all}.`;
-    },
+    stops: (stops: Stopped[]): string =>
+      `From then on, ${new Intl.ListFormat("en").format(stops.map((stop) => STOPS[stop]))}.`,
     keep: "To keep everything running, choose a plan. Nothing is deleted.",
     onlyOwner: ({ owner }: { owner: string }): string =>
       `Only the owner, ${owner}, can choose a plan. Nothing is deleted.`,
@@ -244,12 +240,12 @@ export const digest = {
   },
   documents: ({ came, waiting }: { came: number; waiting: number }): string =>
     `${countOf(came, "document")} came in${
-      waiting === 0 ? "" : `, ${waiting} ${waiting === 1 ? "needs" : "need"} you`
+      waiting === 0 ? "" : `, ${waiting} ${waiting === 1 ? "needs" : "need"} your attention`
     }.`,
   mails: ({ count, until }: { count: number; until: string }): string =>
     count === 1
-      ? `1 mail waits for you to accept or block it. It is deleted on ${until}.`
-      : `${count} mails wait for you to accept or block them. The first is deleted on ${until}.`,
+      ? `1 email is waiting for you to accept or block it. It will be deleted on ${until}.`
+      : `${count} emails are waiting for you to accept or block them. The first will be deleted on ${until}.`,
   moreLines: ({ count }: { count: number }): string => `and ${count} more`,
   total: ({ amount, ratesOn, isEstimate }: { amount: string; ratesOn?: string; isEstimate?: boolean }): string =>
     `Total: ${isEstimate ? "about " : ""}${amount}${ratesOn ? ` (exchange rates of ${ratesOn})` : ""}`,
@@ -263,7 +259,7 @@ export const digest = {
   /** Sentences for the assistant. */
   advice: {
     ask: "Ask your assistant: “What is due this week?”",
-    askDocuments: "Ask your assistant: “Which documents need me?”",
+    askDocuments: "Ask your assistant: “Which documents need my attention?”",
     /** @param budget.name null for all spending */
     left: ({ name }: { name: string | null }): string =>
       `Ask your assistant: “What is left of ${name === null ? "our budget" : `the budget for ${name}`}?”`,

@@ -46,8 +46,8 @@ export const handover = {
   }): string =>
     [
       `${owner} asks you to become the owner of ${organization ?? "an organization"} in Expenses. ` +
-      "You’d then decide about its plan and its members, and dates would use your time zone.",
-      `Read more, then accept or decline:\n${link}`,
+      "You would decide about its plan and its members, and its dates would use your time zone.",
+      `Accept or decline:\n${link}`,
       `Until you accept, nothing changes. You have ${days} days.`,
     ].join("\n\n") + "\n",
 };

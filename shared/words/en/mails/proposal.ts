@@ -44,7 +44,7 @@ const tell = (lead: string, { effects, link, said }: Listed & { said: string }, 
     lead,
     said,
     ...(effects.length > 0 ? [`What it was about:\n${list(effects)}`] : []),
-    `See it here:\n${link}`,
+    `See the details:\n${link}`,
     why,
   ].join("\n\n") + "\n";
 
@@ -67,8 +67,8 @@ export const proposal = {
       ask(
         `${asker(asked)} wants to ${asked.act} in ${
           asked.organization ?? IN
-        }. Nobody has approved or rejected it yet, ` +
-          `and it expires on ${asked.expires}. Nothing has been changed so far.`,
+        }. Nobody has approved or rejected it yet. ` +
+          "Nothing has been changed so far.",
         asked,
       ),
   },

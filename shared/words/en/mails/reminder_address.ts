@@ -5,7 +5,7 @@ export const reminderAddress = {
   text: ({ email, link, days }: { email: string; link: string; days: number }): string =>
     [
       `${email} asked us to send bill reminders to this address.`,
-      `If that’s OK, confirm here:\n${link}`,
+      `Confirm this address:\n${link}`,
       `The link works for ${days} days. Don’t know ${email}? Ignore this email, and no reminders will come.`,
     ].join("\n\n") + "\n",
 };

@@ -18,7 +18,7 @@ export const signIn: Record<"magic_link" | "confirmation" | "email_change", Sign
   magic_link: {
     subject: "Sign in to Expenses",
     heading: "Sign in to Expenses",
-    lead: ({ email }) => `Press the button to sign in as ${email}.`,
+    lead: ({ email }) => `You’re signing in as ${email}.`,
     button: "Sign in",
     beforeCode,
     ending,
@@ -26,7 +26,7 @@ export const signIn: Record<"magic_link" | "confirmation" | "email_change", Sign
   confirmation: {
     subject: "Confirm your email address for Expenses",
     heading: "Confirm your email address",
-    lead: ({ email }) => `Press the button to confirm ${email} and sign in to Expenses.`,
+    lead: ({ email }) => `Confirm ${email} to sign in to Expenses.`,
     button: "Confirm and sign in",
     beforeCode,
     ending,
