@@ -91,12 +91,13 @@ input.drop::file-selector-button { min-height: 2.875rem; margin: 0 1rem 0 0; pad
 [hidden] { display: none !important; }
 progress { display: block; width: 100%; height: .75rem; accent-color: var(--accent); }
 input:focus-visible, select:focus-visible { outline-offset: 0; border-radius: .375rem; }
-input[aria-invalid=true] { border-color: var(--danger); box-shadow: inset 0 0 0 1px var(--danger); }
+[aria-invalid=true] { border-color: var(--danger); box-shadow: inset 0 0 0 1px var(--danger); }
 input.code { max-width: 11rem; font-size: 1.375rem; letter-spacing: .25em; }
 input[type=radio], input[type=checkbox] { flex: none; width: 1.125rem; height: 1.125rem; margin: .2rem 0 0; accent-color: var(--accent); }
 .invalid { margin: .375rem 0 0; color: var(--danger); font-size: .9375rem; }
 fieldset { min-width: 0; margin: 0; padding: 0; border: 0; }
-.choices { margin-top: .75rem; border-block: 1px solid var(--line); }
+.choices, .choices + details { margin-top: .75rem; }
+.choices { border-block: 1px solid var(--line); }
 .choice { display: flex; gap: .75rem; padding-block: .875rem; cursor: pointer; }
 form > .choice { padding: 0; }
 .choice + .choice { border-top: 1px solid var(--line); }

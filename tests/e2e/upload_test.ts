@@ -73,7 +73,7 @@ Deno.test("a statement uploaded by the assistant's link is in the books after it
     return { import_id, html: sent.html };
   };
   const asked = await uploaded("09");
-  assertStringIncludes(asked.html, "has a question about it");
+  assertStringIncludes(asked.html, "has a question before we can read it");
   const unclear = await call("import_expenses", { import_id: asked.import_id });
   assertEquals([unclear.error.field, unclear.error.details.import_id], ["mapping.date", asked.import_id]);
   assertStringIncludes(unclear.error.message, '"Zorv" (2026-09-03, 2026-09-04)');

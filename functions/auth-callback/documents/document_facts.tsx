@@ -67,7 +67,7 @@ export function Missing({ document: { id, places }, reader, token }: Part & { to
       <input type="hidden" name="form_token" value={token} />
       <p>{words.missing.lead}</p>
       {missing.map((field) => (
-        <p>
+        <div class="field">
           <label for={field}>{labels[field]}</label>
           <select id={field} name={field}>
             <option value="">{words.missing.none}</option>
@@ -77,7 +77,7 @@ export function Missing({ document: { id, places }, reader, token }: Part & { to
               </option>
             ))}
           </select>
-        </p>
+        </div>
       ))}
       <Buttons>
         <button type="submit">{words.missing.save}</button>
@@ -91,7 +91,12 @@ export function Choose({ document: { id, state, candidates = [] }, reader, token
   const { words: { documents: words }, format } = reader;
   if (state === "new" || state === "unread") return null;
   return (
-    <form method="post" action={documentPath(id)} class="stack">
+    <form
+      method="post"
+      action={documentPath(id)}
+      class="stack"
+      aria-label={state === "question" ? words.question : undefined}
+    >
       <input type="hidden" name="form_token" value={token} />
       {state === "question" && <p>{words.question}</p>}
       <Buttons>

@@ -54,7 +54,7 @@ export async function renderTaken(
                   {one.document.state === "question" && (
                     <Choose document={one.document} reader={reader} token={token} />
                   )}
-                  <p>
+                  <p class="after-rows">
                     <a href={documentPath(one.document.id)}>{words.open}</a>
                   </p>
                 </>

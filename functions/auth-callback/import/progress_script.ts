@@ -58,6 +58,7 @@ document.addEventListener("submit", (event) => {
   const failed = () => {
     bar.hidden = true;
     button.disabled = false;
+    button.focus();
     said.textContent = form.dataset.broken;
   };
   const body = new FormData(form);

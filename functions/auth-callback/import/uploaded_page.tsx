@@ -46,6 +46,9 @@ export async function renderUploaded(c: AppContext, deps: PageDeps, found: Found
   });
 }
 
+/** Isolates the name, so that its direction does not reach the amount. */
+const apart = <One extends { name: string }>(one: One): One => ({ ...one, name: `\u2068${one.name}\u2069` });
+
 const EFFECTS = ["pays", "corrects", "removes"] as const;
 /** The maximum number of listed lines. */
 const MOST_EFFECTS = 20;
@@ -67,7 +70,9 @@ async function underWay(c: AppContext, { config, clock }: PageDeps, { user, open
   const formToken = await createFormToken(config, { userId: user.id, at: clock() });
   return (
     <>
-      <p id="progress">{words.uploaded.progress(format.percent(Math.floor(100 * done / Math.max(total, 1))))}</p>
+      <p id="progress" role="status">
+        {words.uploaded.progress(format.percent(Math.floor(100 * done / Math.max(total, 1))))}
+      </p>
       <progress value={done} max={Math.max(total, 1)} aria-labelledby="progress" />
       <form method="post" action={c.req.path} data-goes-on>
         <input type="hidden" name="form_token" value={formToken} />
@@ -90,7 +95,7 @@ function WhatWasRead({ found, preview, reader: { words: { uploaded: words }, for
   const rows = (count: number): Child => count > 0 && words.rows(count, format.number(count));
   const effects = EFFECTS.flatMap((effect): Fact[] => {
     const all = preview[effect] ?? [];
-    const lines = all.slice(0, MOST_EFFECTS).map((one) => words.effects[effect](one, format.money));
+    const lines = all.slice(0, MOST_EFFECTS).map((one) => words.effects[effect](apart(one), format.money));
     return all.length > 0
       ? [[words[effect](all.length), <Lines lines={[...lines, ...all.length > MOST_EFFECTS ? ["…"] : []]} />]]
       : [];

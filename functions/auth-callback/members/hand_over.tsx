@@ -49,7 +49,7 @@ export const showHandOver = (deps: PageDeps): Handler =>
           )}
           {others.length === 0 && (
             <p>
-              <a href={membersPath(organizationId)}>{words.cancel}</a>
+              <a href={membersPath(organizationId)}>{words.toMembers}</a>
             </p>
           )}
         </>

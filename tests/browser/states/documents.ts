@@ -42,6 +42,16 @@ const question: ShownDocument = {
     { id: "bill_000000000002", name: HOSTILE, due_on: "2026-12-01", amount: "123456789.20", currency: "EUR" },
   ],
 };
+/** Whose facts a person can choose. */
+const unsure: ShownDocument = {
+  ...question,
+  read: { payee: LONG },
+  places: {
+    number: [{ label: "Invoice no.", value: "SW-1" }, { label: HOSTILE, value: UNBROKEN }],
+    gross: [{ label: "Total", value: "119.00", currency: "EUR" }],
+    due_on: [{ label: RIGHT_TO_LEFT, value: "2026-11-25" }],
+  },
+};
 const unread: ShownDocument = { ...loose, state: "unread", name: UNBROKEN, read: {} };
 const alarming: ShownDocument = {
   ...question,
@@ -98,6 +108,7 @@ const taken = (name: string, result: Record<string, unknown>): State =>
 export const DOCUMENT_STATES: readonly State[] = [
   shown("filed", base),
   shown("question", question),
+  shown("unsure", unsure),
   shown("new", { ...loose, state: "new" }),
   shown("unread", unread),
   shown("alarming", alarming),

@@ -20,7 +20,7 @@ accountTest(
       const body = new URLSearchParams(Object.entries(form!.fields) as [string, string][]);
       return (await anna.browser.send(form!.action, body)).headers.get("location");
     };
-    assertStringIncludes(textOf(await read()), "no address for mail yet");
+    assertStringIncludes(textOf(await read()), "Create an address to forward invoices and receipts to.");
     assertEquals(await press("rotate"), `${path}?done=rotate`);
     const addressIn = (html: string) => /data-copy="(in\+[0-9a-f]{20}@in\.expenses\.example)"/.exec(html)![1]!;
     const first = addressIn(await read());
@@ -46,7 +46,7 @@ accountTest(
     assertEquals(await press("block", "mail_000000000001"), `${path}?done=block`);
     assertStringIncludes(textOf(await read()), "No mail is waiting.");
     await database.query("update app.inbound_mails set state = 'failed', sender = '', refusals = '{not_fetched}'");
-    assertStringIncludes(textOf(await read()), "A mail could not be fetched");
+    assertStringIncludes(textOf(await read()), "An email couldn’t be fetched");
     const events = (await auditOf(database)).filter((event) => event.startsWith("inbound."));
     assertEquals(events, ["inbound.rotate", "inbound.rotate", "inbound.accept", "inbound.forget", "inbound.block"]);
 

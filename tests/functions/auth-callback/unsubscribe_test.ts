@@ -67,7 +67,7 @@ Deno.test("without a session a link shows only organizations and the kind of mai
   for (const [browser, hint] of [[stranger, " Only one bill? Sign in to choose it ."], [other, ""]] as const) {
     assertEquals(
       texts(await (await browser.get(link)).text()).trim(),
-      "Stop reminder emails? They tell you about due and overdue bills of Household . Your bills stay as they are. " +
+      "Stop reminder emails? They tell you about due and overdue bills in Household . Your bills stay as they are. " +
         `Unsubscribe${hint}`,
     );
   }

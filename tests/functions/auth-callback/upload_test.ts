@@ -10,7 +10,7 @@ uploadTest("an uploaded file is read, and the page shows the result", async (tes
   const { mira } = test;
   const path = await linkFor(test, mira);
   const form = await (await mira.browser.get(path)).text();
-  for (const said of ["It goes to", "Up to 10 MB a file", "50,000 rows", "camt.052"]) {
+  for (const said of ["It goes to", "Up to 10 MB per file", "50,000 rows", "camt.052"]) {
     assertStringIncludes(text(form), said);
   }
 
@@ -69,7 +69,7 @@ uploadTest("an unreadable file is reported and not kept, and another one may be 
     const page = text(await response.text());
     assertEquals([what, response.status], [what, 400], page);
     assertStringIncludes(page, why);
-    assertStringIncludes(page, "Nothing was kept.");
+    assertStringIncludes(page, "Nothing was saved.");
   }
   const damaged = await send(mira.browser, path, new File(["%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj"], "october.pdf"));
   assertEquals(damaged.status, 400);
@@ -154,7 +154,7 @@ uploadTest("a file without spending before an answer is kept and read with the a
   ].join("\n");
   assertEquals((await send(mira.browser, path, csv(contradictory))).status, 303);
   const page = await (await mira.browser.get(path)).text();
-  assertStringIncludes(text(page), "Your assistant has a question about it before it can be read.");
+  assertStringIncludes(text(page), "Your assistant has a question before we can read it.");
   assertFalse(page.includes("Continue"));
 
   await runStep(test, mira, { import_id: idIn(path), answers: { negative_is_expense: false } });

@@ -115,7 +115,7 @@ export const proposal = {
   approve: "Approve",
   refuse: "Reject",
   withdraw: "Withdraw",
-  then: "If you approve, this change is made right away in the name of the person who asked.",
+  then: "If you approve, this change is made right away on behalf of the person who asked.",
   states: {
     pending: (until: Child) => <>This is waiting for approval until {until}.</>,
     approved: (by: Child, at: Child) => <>Approved by {by} on {at}. It’s done.</>,

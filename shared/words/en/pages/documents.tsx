@@ -1,13 +1,17 @@
 /** @jsxImportSource hono/jsx */
 /** Uploaded invoices and receipts. */
 import type { Child } from "hono/jsx";
-import { refusals as attaching } from "../attach_document.ts";
 import { documentRefusals, doubts } from "../documents.ts";
 import { count } from "../phrases.ts";
 
 interface Reasons {
   [code: string]: ((params: never) => string) | undefined;
 }
+
+/** Why a document was not kept. */
+export const noRoom =
+  "This organization’s documents use all the storage in its plan, so this one wasn’t saved. Delete " +
+  "documents you no longer need, or change the plan.";
 
 export const documents = {
   title: "Document",
@@ -42,8 +46,8 @@ export const documents = {
   noneOfThese: "None of these",
   takeOff: "Detach it",
   missing: {
-    lead: "Some facts could not be read with certainty. If you choose them here, the next document of this sender is " +
-      "read the same way.",
+    lead: "Some facts could not be read with certainty. If you choose them here, the next document from this sender " +
+      "will be read the same way.",
     none: "Leave empty",
     save: "Save",
   },
@@ -59,5 +63,5 @@ export const documents = {
   doubts: doubts as Reasons,
   unreadable: "This file can’t be read, so it wasn’t saved. Statements are uploaded one by one.",
   /** Why a file was not kept, by code. */
-  refusals: { ...documentRefusals, document_quota: () => attaching.document_quota().message } as Reasons,
+  refusals: { ...documentRefusals, document_quota: () => noRoom } as Reasons,
 };

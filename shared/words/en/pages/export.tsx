@@ -8,8 +8,8 @@ export const exportBooks = {
   lead: "Your data is yours: take it with you, keep a copy, or pass it to your accountant.",
   payments: "For your accountant",
   paymentsAbout:
-    "Every payment of a period as a CSV file: date, payee, category, net, tax and gross, and what it’s worth in your main currency. Refunds are negative. Net and tax are empty where no tax was noted. The folder adds the same for Beancount and hledger, a DATEV batch for each month once its accounts are set, and the documents with an index.",
-  openMonths: "The folder may have months that are not closed",
+    "Every payment in a period as a CSV file: date, payee, category, net, tax and gross, and what it’s worth in your main currency. Refunds are negative. Net and tax are empty where no tax was noted. The folder adds the same for Beancount and hledger, a DATEV batch for each month once its accounts are set, and the documents with an index.",
+  openMonths: "Include months that aren’t closed yet",
   downloadFolder: "Download folder",
   notClosed: (closed: Child) => (
     <>
@@ -44,7 +44,7 @@ export const exportBooks = {
   everythingAbout:
     "One ZIP file with expenses, bills, due dates, payments, categories, budgets, payee rules, statements, documents, exchange rates, members, settings and changes. Each comes as CSV for spreadsheets and as JSON Lines for programs, with a README and a schema.",
   everythingHow:
-    "It has no passwords or keys, and nothing that was deleted. Large books take a minute. If the download stops, start it again.",
+    "It doesn’t include passwords, keys or anything deleted. Large books take a minute. If the download stops, start it again.",
   downloadEverything: "Download everything",
   seen: "The files contain what you’re allowed to see, not what others keep private.",
 };

@@ -155,8 +155,8 @@ export const removal = {
       : `The ${links} bill providers stay connected; the owner looks after them.`,
   proposals: (proposals: number): string =>
     proposals === 1
-      ? "One fetched amount still waits for somebody to accept it."
-      : `${proposals} fetched amounts still wait for somebody to accept them.`,
+      ? "One fetched amount is still waiting for somebody to accept it."
+      : `${proposals} fetched amounts are still waiting for somebody to accept them.`,
   yes: (leaves: boolean): string => leaves ? "Leave" : "Remove",
   no: (leaves: boolean): string => leaves ? "Stay" : "Keep them",
 };
@@ -164,13 +164,15 @@ export const removal = {
 export const handOver = {
   title: "Hand over an organization",
   question: (organization: Child) => <>Who takes over {organization}?</>,
-  lead: "They become the owner once they accept, within seven days. Until then nothing changes, and you can withdraw.",
-  then: "Then they decide about the members, and are reminded of every bill. Dates use their time zone. You stay as " +
-    "a manager. The plan, if there is one, and connected providers stay as they are.",
+  lead:
+    "They become the owner once they accept, within seven days. Until then, nothing changes, and you can withdraw the offer.",
+  then: "They then decide about the members and are reminded of every bill. Dates use their time zone. You stay on " +
+    "as a manager. The plan, if there is one, and connected providers stay as they are.",
   who: "New owner",
   ask: "Ask them",
   cancel: "Cancel",
-  alone: "There is nobody to hand it over to. Invite somebody first.",
+  toMembers: "Go to the members",
+  alone: "There’s nobody to hand it over to yet. Invite somebody first.",
   choose: "Choose a member from the list.",
 };
 

@@ -18,7 +18,8 @@ export const onboarding = {
   currency: "Main currency",
   currencyReason: "Totals are shown in this currency. Every expense keeps the currency it was paid in.",
   email: "Email for reminders",
-  emailReason: "Where we tell you what’s due. If it isn’t the address you signed in with, we ask there first.",
+  emailReason:
+    "Where we tell you what’s due. If it isn’t the address you signed in with, we’ll send it a link to confirm first.",
   start: "Start",
   signedInAs: (address: Child) => <>Signed in as {address}.</>,
   notYou: "Not you?",

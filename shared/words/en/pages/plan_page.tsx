@@ -27,7 +27,7 @@ export const planPage = {
   plans: "What each plan includes",
   current: "Your plan",
   freeIncludes: "Sign in, and export or delete everything",
-  everythingOf: (plan: string): string => `Everything in the ${plan}, plus`,
+  everythingOf: (plan: string): string => `Everything in the ${plan}, plus:`,
   features: {
     "ai:connector": "AI assistants, import and calendar",
     "reminders:email": "Reminder emails",

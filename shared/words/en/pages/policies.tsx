@@ -3,7 +3,7 @@
 import type { Child } from "hono/jsx";
 
 export const policies = {
-  template: "This page is a template: the operator of this service has not completed it, so it binds nobody.",
+  template: "This page is a template: the operator of this service has not completed it, so it isn’t binding.",
   blank: { name: "[name of the operator]", contact: "[contact]", country: "[country]" },
   privacyTitle: "Privacy",
   termsTitle: "Terms",
@@ -65,13 +65,13 @@ export const policies = {
     "gives no financial, tax or legal advice. Check important figures against your own documents.",
   duties: "What we ask of you",
   dutiesText:
-    "Enter only data that you may enter, keep your mailbox to yourself, and don’t disturb the service or other " +
-    "people’s use. You are responsible for the apps and people to whom you give access.",
+    "Enter only data you’re allowed to enter, keep others out of your mailbox, and don’t disrupt the service or " +
+    "other people’s use. You are responsible for the apps and people to whom you give access.",
   data: "Your data",
   dataText: "Your data stays yours. You can export it and leave at any time; deletion is final after its grace period.",
   ending: "Ending",
   endingText:
-    "We may suspend an account that breaks these terms. If we end the service, we tell you in advance, so that " +
+    "We may suspend an account that breaks these terms. If we end the service, we’ll tell you in advance, so that " +
     "you can export your data.",
   law: (country: Child) => <>The law of {country} applies, without limiting your consumer rights where you live.</>,
 };

@@ -76,7 +76,7 @@ export const confirm = {
 };
 
 export const signInFailures = {
-  unchanged: "Nobody was signed in, and nothing was changed. If you’re already signed in here, you still are.",
+  unchanged: "Nothing was changed. If you were already signed in here, you still are.",
   again: "Sign in again",
   reasons: {
     link_used: {
@@ -87,7 +87,7 @@ export const signInFailures = {
     other_browser: {
       title: "This link doesn’t work here",
       message:
-        "For your safety a sign-in link works once, and only in the browser that asked for it. Open it there, or start again here; if you’re already signed in, you won’t have to sign in again.",
+        "For your safety, a sign-in link works once, and only in the browser that asked for it. Open it there, or start again here.",
     },
     cancelled: {
       title: "The sign-in was cancelled",

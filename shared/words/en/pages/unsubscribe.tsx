@@ -7,10 +7,10 @@ export const unsubscribe = {
   question: "Stop reminder emails?",
   leadOne: (organization: Child) => (
     <>
-      They tell you about due and overdue bills of <strong>{organization}</strong>. Your bills stay as they are.
+      They tell you about due and overdue bills in <strong>{organization}</strong>. Your bills stay as they are.
     </>
   ),
-  leadMany: "They tell you about due and overdue bills of your organizations. Your bills stay as they are.",
+  leadMany: "They tell you about due and overdue bills in your organizations. Your bills stay as they are.",
   which: "Which ones",
   all: "All of them",
   oneBill: "Only one bill",

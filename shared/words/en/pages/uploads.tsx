@@ -15,11 +15,11 @@ export const upload = {
     </>
   ),
   label: "One file from your bank, or invoices and receipts",
-  how: "Drop them here or choose them. On a phone, save them first.",
+  how: "Drop them here or choose them. On a phone, save them to the device first.",
   formats: "From your bank: CSV, TSV, Excel (XLSX), OFX, QFX, QIF, MT940, or camt.052, 053 or 054, from any bank",
   documents:
-    "Invoices and receipts: PDF, pictures (JPEG, PNG, HEIC), saved mails (EML), or e-invoices in XML, also within a PDF (ZUGFeRD, Factur-X), up to 20 at once and 25 MB together",
-  sizes: "Up to 10 MB a file; a statement up to 50,000 rows, one per link",
+    "Invoices and receipts: PDF, pictures (JPEG, PNG, HEIC), saved emails (EML), or e-invoices in XML, including inside a PDF (ZUGFeRD, Factur-X). Up to 20 at once, 25 MB in total",
+  sizes: "Up to 10 MB per file. One statement per link, up to 50,000 rows",
   kept:
     "Your assistant never gets the file itself, only what was read from it. We delete a statement within a day and keep invoices and receipts with your books.",
   submit: "Upload",
@@ -30,7 +30,7 @@ export const upload = {
 
 /** Why a file was not taken. */
 export const uploadFailures = {
-  chooseAnother: "Nothing was kept. Choose another file.",
+  chooseAnother: "Nothing was saved. Choose a file to try again.",
   noFile: "No file was chosen.",
   unreadable: "This file can’t be read.",
   /** By code, like the tool's answer about a file's text. */
@@ -47,7 +47,7 @@ export const uploaded = {
   progress: (part: string): string => `${part} read and compared with your books.`,
   /** For browsers without scripts, which have to continue by hand. */
   orHere: "Your assistant continues from there, or you can continue here.",
-  asksFirst: "Your assistant has a question about it before it can be read.",
+  asksFirst: "Your assistant has a question before we can read it.",
   noneReadable: "None of its rows can be read. Ask your assistant why.",
   allClosed: (first: string, last: string): string =>
     `All its rows are from ${first === last ? first : `${first} to ${last}`}, and ${
