@@ -1,6 +1,6 @@
 /** Settings of the data service; plain data, since they cross into a Worker. */
 export interface DataServiceSettings {
-  /** PGlite's folder with the digest it was prepared as, or the URL of a real PostgreSQL. */
+  /** PGlite's folder and the digest of the image that filled it, or the URL of a PostgreSQL server. */
   database: { folder: string; preparedAs?: string } | { url: string };
   /** The port to listen on; any free one if absent. */
   port?: number;

@@ -248,7 +248,7 @@ export function createIdentityStore(database: Database) {
 
     readOnboarding: (userId: string) => ask("read_onboarding", { user_id: userId }),
 
-    /** Without `organization_name` no organization is created: they join another's. */
+    /** Without `organization_name` no organization is created: the person joins an existing one. */
     completeOnboarding: (
       { userId, email, at, ...values }: Omit<Onboarding, "organization_name"> & Person & {
         email: string;

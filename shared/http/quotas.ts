@@ -127,7 +127,7 @@ export async function quotasFor(
   return (await Promise.all(quotas)).flat();
 }
 
-/** The maximum number of /64s that an IPv6 /48 counts as. */
+/** An IPv6 /48 counts as at most this many /64s. */
 const MAX_SUBNETS = 8;
 
 /**

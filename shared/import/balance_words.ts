@@ -1,4 +1,4 @@
-/** Words of balances and sums in rows above, below and among those of a statement, as written or plain. */
+/** Words for balances and sums in rows above, below and between a statement's lines, as written or plain. */
 
 export const OPENING_WORDS = [
   ...["opening balance", "beginning balance", "starting balance", "balance brought forward", "previous balance"],

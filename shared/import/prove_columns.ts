@@ -30,7 +30,7 @@ export function moneyColumns(rows: CsvRow[], columns: number[]): number[] {
 }
 const isDay = (cell: string) => readDate(cell) !== undefined && !/^\d{1,3}[.,]\d+$/.test(cell);
 
-/** The column that is filled exactly in the rows in which this one is empty. */
+/** The column that is filled exactly where this one is empty. */
 export const complementOf = (rows: CsvRow[], side: number, columns: number[]): number | undefined =>
   moneyColumns(rows, columns).find((column) => areSides(rows, side, column));
 
@@ -180,7 +180,7 @@ function isProven(
   const steps = read.map((one) => ({
     ...{ amount: unitsOf(one.amount!, decimal), balance: unitsOf(one.balance!, decimal), day: one.day, account: "" },
   }));
-  // Numbers of rows count up by one.
+  // Row numbers increase by one.
   if (new Set(steps.map(({ amount }) => amount)).size === 1) return false;
   const sign = provenSign(steps);
   return sign !== undefined && (dayOf === undefined || sign === "negative");

@@ -74,7 +74,7 @@ export interface Conventions {
   spends?: "negative" | "positive";
   /** A credit card's account: incoming money is a refund or the card's payment. */
   isCard?: boolean;
-  /** An unknown export that calls itself a credit card's. Other accounts have cards, too. */
+  /** An unknown export that names a credit card's account; a bank account has cards too. */
   isCreditCard?: boolean;
   /** A known export or a format with rules, in which incoming money is a refund only if marked so. */
   isKnown?: boolean;

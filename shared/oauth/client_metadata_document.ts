@@ -1,7 +1,7 @@
 /**
  * Client metadata documents (draft-ietf-oauth-client-id-metadata-document). Decides which URLs may be client ids, which
- * parts of a document take effect, and for how long. Fetches nothing. All other members are ignored, and URLs in a
- * document (logo, keys, pages) are never fetched.
+ * parts of a document take effect, and for how long. Fetches nothing, not even the URLs in a document (logo, keys,
+ * pages). Ignores members that it does not know.
  */
 import { judgeUrl, type UrlRefusal } from "../net/guarded_url.ts";
 import { cleanClientName } from "./client_name.ts";

@@ -21,7 +21,7 @@ const MIN_CURRENCIES: Record<SourceName, number> = { ecb: 20, frankfurter: 20, c
 const LARGEST_MOVE = 0.2;
 /** Two sources may round and date slightly differently. */
 const CONFIRMATION_TOLERANCE = 0.02;
-/** A blend of many banks may be of another hour than the central bank's rate. */
+/** An average of many banks may be from another hour than the central bank's rate. */
 const BLEND_TOLERANCE = 0.05;
 /** The maximum age of a used rate (`app.rates_as_of`). */
 const MAX_AGE_DAYS = 7;

@@ -76,7 +76,7 @@ export const DigestNotice = z.object({
   term_years: z.number(),
   /** The same in months, 0 for an open end; null if unknown. Older databases know only years. */
   term_months: z.optional(z.nullable(z.number())),
-  /** Whether it renews by a contract; otherwise it is a yearly bill. */
+  /** True for a recorded contract, false for a yearly bill. */
   is_contract: z.boolean(),
   /** With `cancel_by`: when it renews unless cancelled. */
   renews_on: z.nullable(z.string()),

@@ -223,7 +223,7 @@ function noticeNote(notice: DigestNotice, { words, format, today }: Setting): st
       return words.notice.trial_charged({ amount, frequency, every, isAssumed: notice.is_assumed ?? false });
     case "cancel_by":
       return words.notice.cancel_by({
-        // Without a known renewal, no later cost is known.
+        // If the renewal is unknown, so is the later cost.
         amount: months === null ? undefined : amount,
         renewsOn: format.date(notice.renews_on!, { style: "day", today }),
         endsOn: notice.ends_on ? format.date(notice.ends_on, { style: "day", today }) : undefined,

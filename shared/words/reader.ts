@@ -6,7 +6,7 @@ export interface Reader {
   /** BCP 47, of the words. */
   language: string;
   words: Words["pages"];
-  /** Everything in that language, for what pages say as tools do. */
+  /** The whole catalog in that language, for texts that pages share with tools. */
   catalog: Words;
   format: PageFormat;
 }

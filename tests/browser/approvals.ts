@@ -60,7 +60,7 @@ journey(
     await follow(page, "One change is waiting for your approval");
     await page.getByRole("link", { name: /^ben@example.com’s Test client wants to add/ }).click();
 
-    // Forwarded to another person, the page is not found.
+    // Another person who receives the link cannot see the page.
     const dana = await visitor();
     await begin(dana, "dana@example.com", "Elsewhere");
     await dana.goto(linkIn(mail));

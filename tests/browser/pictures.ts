@@ -13,7 +13,7 @@ import { launchChromium } from "./chromium.ts";
 import { STATES } from "./states.ts";
 
 const KEPT = new URL("../../docs/pictures/", import.meta.url).pathname;
-/** As wide as a phone, and alike, because they stand side by side. */
+/** As wide as a phone and equally large, because they are shown side by side. */
 const VIEWPORT = { width: 440, height: 640 };
 /** Smaller, so that the chart fills it: all pictures have the same size in pixels. */
 const CHART_VIEWPORT = { width: 374, height: 544 };

@@ -270,7 +270,7 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   dismiss_grant_alerts: ({ first }) => [{ args: { user_id: first.memberId, until: at, at } }],
   end_calendar: (t) => of(t, (one) => ({ user_id: t.first.memberId, organization_id: one.organizationId, at })),
   find_client: ({ first }) => [{ args: { client_id: first.clientId, at } }],
-  // Only days, without regard to whose payments wait for them.
+  // Only days, regardless of the organization whose payments wait for them.
   find_days_to_rate: () => [{ args: { at, size: 60 } }],
   find_rolling_pages: () => [{ args: { at, size: 2000 }, part: nothing }],
   // Ciphertext with its link, which only the job sees.

@@ -1,4 +1,4 @@
-/** Automatic payments: which ones a roll records, with which amount, and which wait for one. */
+/** Automatic payments: a roll records those with an amount, and the others wait for one. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";

@@ -1,5 +1,5 @@
--- Rules for all our objects. After each rule stands a violation, which hygiene_test.ts plants to see the rule report
--- it.
+-- Rules for all our objects. Each is followed by a violation, which hygiene_test.ts plants to prove that the rule
+-- reports it.
 
 select no_plan();
 

@@ -1,4 +1,4 @@
-/** Which due dates of a bill are stored and open, before and after it rolls. */
+/** The stored and open due dates of a bill, before and after it rolls. */
 import { assertEquals } from "@std/assert";
 import { addBill, expected, overdueOf, refresh, rowsOf, showBill, test, TODAY } from "./occurrence_bills.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Whatever providers and people do, in any order: closed dates stay unchanged, an open date gets only a stated amount
- * near the usual one, one statement per month counts, and a second run of the job changes nothing.
+ * Random actions of providers and people in any order: closed dates stay unchanged, an open date gets only a stated
+ * amount near the usual one, one statement per month counts, and a second run of the job changes nothing.
  */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";

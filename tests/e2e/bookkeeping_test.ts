@@ -87,7 +87,7 @@ Deno.test("splits a payment: 60 for groceries, the rest a present", async () => 
   const logged = await owner.ok("log_expenses", call);
   // The answer was lost, so the call is repeated.
   assertEquals((await owner.ok("log_expenses", call)).data, logged.data);
-  // So is the request for the whole, by a person who doesn't know about the split.
+  // A person who doesn't know about the split logs the whole amount, which is a duplicate too.
   assertEquals((await bookkeeper.ok("log_expenses", { items: [receipt] })).data.results[0].status, "duplicate");
 
   const rows = async () => (await owner.ok("list_expenses", { order: "asc" })).data.rows as Json[];

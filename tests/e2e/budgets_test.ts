@@ -4,7 +4,7 @@ import { startStack } from "../_support/stack.ts";
 import { connectFor, newPerson } from "./person.ts";
 import { mailsTo, moveClock, runByHand } from "./reminder_days.ts";
 
-/** Without the non-breaking space that the reader's locale puts before a percent sign. */
+/** Removes the non-breaking space that the reader's locale puts before a percent sign. */
 const plain = (text: string) => text.replaceAll("\u00a0", " ");
 
 Deno.test("a budget is set, reported, charted, and mailed once each at 80 and 100 percent", async () => {

@@ -84,7 +84,7 @@ Deno.test(`twelve people use one organization for a month, and each sees only pe
     const [link] = /\/invitation\?t=\S+/.exec(mail.text)!;
     const { id } = pages.provider.user(email);
     await database.query("insert into auth.users (id, email) values ($1, $2)", [id, email]);
-    // Forwarded to another signed-in person, it gives no access.
+    // Another signed-in person who receives the link gets no access.
     assertEquals((await chance.pick(people).browser.get(link)).status, 403);
     const browser = pages.browser();
     const page = await (await browser.get(link)).text();

@@ -114,7 +114,7 @@ Deno.test("changing expenses by filter requires their count and total", async ()
   assertEquals(stale.details.confirm, { count: 13, total: "131.00" });
 });
 
-Deno.test("an empty filter, one without a match or one beside ids changes nothing", async () => {
+Deno.test("an empty filter, a filter without a match and a filter beside ids change nothing", async () => {
   const [{ ok, fails }, other] = [await newPerson(), await newPerson()];
   await lunches(ok, 2);
   await other.ok("log_expenses", { items: [{ name: "Lunch", amount: "10", payee: "Canteen" }] });

@@ -152,7 +152,7 @@ Deno.test("answers, failures and timeouts are kept; rolled-back requests are not
   assertEquals(server.requests.slice(before).map(({ path }) => path), ["/after"]);
 });
 
-Deno.test("of two workers on one database, one runs a due job, and a moved clock runs it again", async () => {
+Deno.test("two workers on one database run a due job once, and again after the clock moves", async () => {
   await using database = await openDatabase();
   await database.exec("delete from cron.job; create table runs (); ");
   await database.query("select cron.schedule('shared', '0 8 * * *', 'insert into runs default values')");

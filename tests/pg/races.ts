@@ -168,7 +168,7 @@ Deno.test("a run sends reminders for bills that another run is still rolling", a
   await database.reset();
   const owners = 20;
   await addDueBills(database, { owners, each: 2, today: "2026-11-20" });
-  // Each owner has a bill due in three days, and a daily one with yesterday's date to roll and today's due.
+  // Each owner has a bill due in three days, and a daily bill that must roll from yesterday to today.
   await database.exec(`
     update app.expenses set frequency = 'daily', anchor_on = '2026-11-19', tracked_from = '2026-11-19', next_due = '2026-11-19', remind_days_before = 0
     where name like '%.2';

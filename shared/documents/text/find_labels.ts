@@ -68,7 +68,7 @@ export const numberOf = (lines: Line[], found: Found): string | undefined =>
 export const nameOf = (lines: Line[], found: Found): string | undefined =>
   valueOf(lines, found, (text) => /\p{L}{2}/u.test(text) && !/\d{3}/.test(text) ? text : undefined);
 
-/** Whether only words without meaning stand between the name of an amount and the amount. */
+/** Whether only filler words separate the name of an amount from the amount. */
 function isAside(text: string): boolean {
   const words = plainText(text).replace(/\d{1,2}(?:[.,]\d{1,2})? ?%/g, " ").split(/[\s:.,()=/*]+/).filter(Boolean);
   return words.every((word) => ASIDES.has(word) || /^[€£$]$/.test(word));
@@ -91,7 +91,7 @@ export function amountsOf(lines: Line[], found: Found, all: readonly Found[]): A
   const signs = currencyIn(found.rest);
   const amounts = [...own, ...beside].map((one) => signs && !one.currency ? { ...one, currency: signs } : one);
   if (amounts.length > 0) return amounts;
-  // A list's column of totals may also stand below such a name.
+  // A list's column of totals may also be below such a name.
   const isSingle = found.label !== "total" &&
     all.some(({ at, label }) => at === found.at && COLUMNS.includes(label));
   const under = isSingle ? below(lines, found) : undefined;

@@ -39,7 +39,7 @@ export function readLines(
   const kinds = kindsOfLayout(layout ?? {});
   const stated = statesOf(layout);
   const worded = lookUp(isWordless);
-  // One of the other texts may be more specific than the way to pay.
+  // Another text may be more specific than the payment method.
   const isNamed = (text: string) => layout !== undefined || (columns.name?.length ?? 0) < 2 || !worded(text);
   const unbooked = lookUp(isUnbooked);
   const directed = lookUp(kindOfDirection);

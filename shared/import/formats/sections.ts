@@ -10,11 +10,11 @@ import { isSum } from "./csv_account.ts";
 
 export interface Sections {
   rows: CsvRow[];
-  /** Rows that are pending by the title above them, and sums of others. */
+  /** Rows that the title above them marks as pending, and sums of other rows. */
   kinds: ReadonlyMap<CsvRow, Kind>;
-  /** Rows that came in by the title above them, and whether the title means refunds and payments of a card. */
+  /** Rows that the title above them marks as incoming, and whether it means a card's refunds and payments. */
   credits: ReadonlyMap<CsvRow, boolean>;
-  /** Rows of a table with other columns than the first one's. */
+  /** Rows of a table whose columns differ from the first table's. */
   others: ReadonlySet<CsvRow>;
 }
 

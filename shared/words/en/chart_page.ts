@@ -10,7 +10,7 @@ export const columns = {
   step: { day: "Day", week: "Week from", month: "Month" },
 };
 
-/** A step of time that is not complete. */
+/** An incomplete step of time. */
 export const part = (step: string): string => `${step} (part)`;
 
 /** A bill that is due several times in a row. */

@@ -10,8 +10,7 @@ import type { Money } from "../message.ts";
 export const money = ({ amount, currency }: Money): string => `${amount} ${currency}`;
 
 /**
- * "14.50 EUR and 3.00 USD", from totals by currency; the surrounding sentence expresses a minus, such as that of
- * refunds.
+ * "14.50 EUR and 3.00 USD", from totals by currency. Omits minus signs: the sentence around it names refunds as such.
  */
 export const totals = (byCurrency: Readonly<Record<string, string>>, write = DATA_FORMAT.money): string =>
   and(Object.entries(byCurrency).map(([currency, amount]) => write(amount.replace(/^-/, ""), currency)));

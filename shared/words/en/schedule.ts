@@ -7,7 +7,7 @@ import { and } from "./phrases.ts";
 
 export type { Schedule } from "../facts.ts";
 
-/** Days of the month, or weekdays of it. */
+/** Days of the month, or weekdays such as the second Tuesday. */
 export type MonthDays = Pick<Schedule, "month_days" | "month_weekdays">;
 
 const UNITS = { daily: "day", weekly: "week", monthly: "month", yearly: "year" };

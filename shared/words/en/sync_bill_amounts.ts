@@ -17,7 +17,7 @@ export const refusals = {
   }),
 };
 
-/** Facts about the bill, its provider and the month; each sentence takes the ones that it needs. */
+/** Facts about the bill, its provider and the month; each sentence uses some of them. */
 interface Asked {
   name: string;
   provider: string;

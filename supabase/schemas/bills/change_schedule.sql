@@ -9,7 +9,7 @@ declare
   first_due constant date := app.parse_date(context, changes ->> 'first_due', 'set.first_due');
   is_other_rhythm boolean;
 begin
-  -- Of several days of the month, the first one may lie before the first date.
+  -- With several days of the month, the first one may be before the first date.
   if not changes ?| array['frequency', 'every', 'first_due', 'month_days', 'month_weekdays', 'weekend_rule', 'ends_on',
     'ends_after'] then
     return old;

@@ -267,7 +267,7 @@ begin
     'totals', jsonb_build_object(
       'due', app.describe_sum(context, page.due_sums, page.estimated_sums, into_currency)
         || jsonb_build_object('until', until)
-    -- Omit a total of only the due bills, which would be mistaken for that of all bills.
+    -- Omit the total of the due bills, because readers would take it for the total of all bills.
     ) || case when num_nonnulls(within_days, wanted_state, has_document) > 0 then '{}' else jsonb_build_object(
       'monthly', app.describe_sum(context, page.monthly_sums, page.vague_monthly_sums, into_currency),
       'yearly', app.describe_sum(context, page.yearly_sums, page.vague_yearly_sums, into_currency)

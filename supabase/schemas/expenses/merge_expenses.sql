@@ -77,7 +77,7 @@ begin
     category_id = coalesce(e.category_id, source.category_id),
     tags = app.clean_tags(to_jsonb(e.tags) || to_jsonb(source.tags), 'merge_into')
   where e.id = kept.expense_id and e.kind = 'one_off';
-  -- A bill's link and tags belong to all of its payments, so the note keeps the other record's.
+  -- A bill's link and tags belong to all its payments, so the note takes the other record's link and tags.
   update app.payments as p
   set note = left(nullif(concat_ws(E'\n', coalesce(p.note, source.note), source.url, (
     select string_agg('#' || t.tag, ' ' order by t.place)

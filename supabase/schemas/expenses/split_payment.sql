@@ -82,7 +82,7 @@ comment on function app.parse_split is
 create or replace function app.draft_parts(draft jsonb) returns setof jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  -- A part takes its own category and note, never those of the whole. Only the first part keeps the external id.
+  -- A part has its own category and note, never the original's. Only the first part keeps the external id.
   return query
     select draft - 'parts' - case p.ordinality when 1 then array['category_id', 'note']
       else array['category_id', 'note', 'external_id'] end || p.value

@@ -38,8 +38,8 @@ begin
 end
 $$;
 comment on function public.store_rates is
-  'Stores one day''s missing rates of a source, {"USD":"1.0944"} per euro; days has the day of rates with another '
-  'one. Returns {"added": number}.';
+  'Stores one day''s missing rates of a source, {"USD":"1.0944"} per euro; days contains the day of each rate from '
+  'another day. Returns {"added": number}.';
 
 create or replace function public.find_days_to_rate(at timestamptz, size int) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -67,7 +67,7 @@ declare
   until_full constant double precision :=
     extract(epoch from (select b.full_at from oauth.rate_buckets as b where b.key = share_of_bucket.key) - at);
 begin
-  -- Further ahead than draws can lead, so the clock was set back, and the bucket counts as full.
+  -- If the bucket is further ahead than draws can bring it, the clock was set back; treat the bucket as full.
   return greatest(1,
     floor(at_most * (1 - case when until_full between 0 and 2 * seconds then until_full else 0 end / seconds) / 10));
 end

@@ -102,7 +102,7 @@ begin
     from app.expense_occurrences as o
     cross join lateral (select (date_trunc('month', o.scheduled_on) - interval '1 month')::date as month) as m
     where o.organization_id = link.organization_id and o.expense_id = link.expense_id
-      -- Eleven months, which make a year with the last one.
+      -- Eleven months and the last one make a year.
       and o.scheduled_on >= last_month - interval '10 months' and o.scheduled_on < last_month + interval '1 month'
       and (
         o.status = 'open' and o.expected_minor is null

@@ -12,7 +12,7 @@ export function say(minor: number, currency: string): string {
   return `${minor < 0 ? "-" : ""}${whole}${decimals > 0 ? `.${digits.slice(-decimals)}` : ""}`;
 }
 
-/** The price of one euro on the first day, in ten-thousandths. The last two are not the European Central Bank's. */
+/** The price of one euro on the first day, in ten-thousandths. The European Central Bank publishes no AED or KWD. */
 const FIRST: Record<string, number> = { USD: 11_612, GBP: 8_653, CHF: 9_301, JPY: 1_823_400, AED: 42_645, KWD: 3_571 };
 const CENTRAL_BANK = new Set(["USD", "GBP", "CHF", "JPY"]);
 

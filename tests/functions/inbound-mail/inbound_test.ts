@@ -228,7 +228,7 @@ Deno.test("mail of a person whose membership ended before it was read waits for 
   assertEquals(await documents(inbox), []);
 });
 
-Deno.test("a run that is killed anywhere leaves the mail to be read again, and nothing is kept twice", async () => {
+Deno.test("a run killed at any point leaves the mail for the next run, and nothing is stored twice", async () => {
   const inbox = await openInbox(database);
   await inbox.books.ok("add_bill", POWER);
   const attachments = ["1", "2", "3"].map((number) => ({ name: `${number}.xml`, content: invoice(number) }));

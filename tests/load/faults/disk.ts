@@ -15,7 +15,7 @@ export const DISK: Fault[] = [{
     if (!ballast) await limitFiles(world);
     await pause(LASTS_MS);
     await ballast?.remove();
-    // Without space for its log, the server ends by itself. The operator frees space and starts it again.
+    // The server stops when it has no space for its log. The operator frees space and starts it again.
     await world.cluster.restart("crash");
   },
 }];

@@ -13,7 +13,7 @@ export const CLIENT_ID = "client_load000000000000000000";
 export const REDIRECT_URI = "http://127.0.0.1:9/callback";
 export const PROVIDER = "digitalocean";
 export const CREDENTIAL = `dop_v1_${CANARY}wxyz`;
-/** Of the payment provider's samples. */
+/** From the payment provider's samples. */
 const PLAN_ID = "plan_00000000000001";
 
 export interface Tokens {

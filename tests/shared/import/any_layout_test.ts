@@ -146,7 +146,7 @@ function judge(made: Layout): "right" | "asked" | "refused" | { wrong: unknown }
   const sum = (cents: number[]) => cents.reduce((total, one) => total + one, 0);
   const out = -sum(made.cents.filter((cents) => cents < 0));
   const into = sum(made.cents.filter((cents) => cents > 0));
-  // Without signs, a list is a list of expenses; credits may count as refunds.
+  // Unsigned amounts are expenses; credits may count as refunds.
   const right = made.how === "unsigned" ? [out + into] : [out, out - into];
   // A card that writes charges without a sign has no IBAN, counterparty or booking day.
   const isAccount = accountHints(write(made).split("\n", 1)[0]!.split(";"), [], {

@@ -244,7 +244,7 @@ Deno.test("a section's title sets the direction only for amounts without signs",
   assertEquals(sections("20", "-50").asked, "negative_is_expense");
 });
 
-Deno.test("payments beside charges are money in, and two other columns of money out are refused", () => {
+Deno.test("a column of payments beside charges is money in, and two other columns of money out are refused", () => {
   const sides = (header: string) => `Date,Description,${header}\n${days(["Hotel,100,", "Fee,3,", "Payment,,500"])}`;
   const right = { spent: "100 3", left: "1 income", asked: "" };
   assertEquals(read(sides("Charges,Payments")), right);

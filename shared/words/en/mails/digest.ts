@@ -3,7 +3,7 @@ import type { Difference } from "../../message.ts";
 import { type CancelForm, inForm, span, term } from "../draft_cancellation.ts";
 import { count as countOf } from "../phrases.ts";
 
-/** A name begins with a quotation mark and stays as it is. */
+/** Leaves a name unchanged, because it begins with a quotation mark. */
 const sentence = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 const besideUsual = (usual: Difference | undefined): string =>
   !usual ? "" : usual.share ? `, ${usual.share} ${usual.isLess ? "below" : "above"} usual` : ", as usual";
