@@ -3,12 +3,9 @@
  * The sign-in mails as templates for the identity provider, which fills in `{{ .Name }}` (Go's html/template). Their
  * texts come from the catalog; `deno task build` writes them to `supabase/templates/`.
  */
+import { BUTTON, MailFrame } from "../../shared/mail/html_part.tsx";
 import type { Words } from "../../shared/words/words.ts";
 import type { MailKind } from "./settings.ts";
-
-const BUTTON = "display:inline-block;padding:12px 20px;border-radius:6px;background:#0b5f4c;color:#ffffff;" +
-  "font-weight:600;text-decoration:none";
-const FONT = "16px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif";
 
 /**
  * The link carries the token's hash to our own page: `RedirectTo`, or the default page if that address is not allowed.
@@ -45,34 +42,24 @@ export async function signInTemplate(kind: MailKind, { language, mails }: Words)
   const { heading, lead, button, beforeCode, ending } = mails.signIn[kind];
   const token = TOKENS[kind];
   const html = await (
-    <html lang={language}>
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>{heading}</title>
-      </head>
-      <body style={`margin:0;padding:32px 20px;overflow-wrap:anywhere;font:${FONT}`}>
-        <div style="max-width:480px;margin:0 auto">
-          <h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">{heading}</h1>
-          <p style="margin:0 0 24px">{lead({ email: "{{ .Email }}", newEmail: "{{ .NewEmail }}" })}</p>
-          <p style="margin:0 0 24px">
-            {LINKS.isFallback}
-            <a href={`{{ .SiteURL }}${PAGES[kind]}?${token}`} style={BUTTON}>{button}</a>
-            {LINKS.otherwise}
-            <a href={`{{ .RedirectTo }}&${token}`} style={BUTTON}>{button}</a>
-            {LINKS.end}
-          </p>
-          {beforeCode && (
-            <>
-              <p style="margin:0 0 8px">{beforeCode}</p>
-              <p style="margin:0 0 24px;font-size:28px;font-weight:600;letter-spacing:6px">{"{{ .Token }}"}</p>
-            </>
-          )}
-          <p style="margin:0;font-size:14px;opacity:.8">{ending}</p>
-        </div>
-      </body>
-    </html>
+    <MailFrame language={language} title={heading}>
+      <h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">{heading}</h1>
+      <p style="margin:0 0 24px">{lead({ email: "{{ .Email }}", newEmail: "{{ .NewEmail }}" })}</p>
+      <p style="margin:0 0 24px">
+        {LINKS.isFallback}
+        <a href={`{{ .SiteURL }}${PAGES[kind]}?${token}`} style={BUTTON}>{button}</a>
+        {LINKS.otherwise}
+        <a href={`{{ .RedirectTo }}&${token}`} style={BUTTON}>{button}</a>
+        {LINKS.end}
+      </p>
+      {beforeCode && (
+        <>
+          <p style="margin:0 0 8px">{beforeCode}</p>
+          <p style="margin:0 0 24px;font-size:28px;font-weight:600;letter-spacing:6px">{"{{ .Token }}"}</p>
+        </>
+      )}
+      <p style="margin:0;font-size:14px;opacity:.8">{ending}</p>
+    </MailFrame>
   ).toString();
   // One line per part, for readable diffs.
   return `<!doctype html>\n${html.replaceAll(/<\/(head|h1|p)>/g, "$&\n")}\n`;

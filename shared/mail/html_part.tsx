@@ -1,8 +1,9 @@
 /** @jsxImportSource hono/jsx */
 /** The HTML part of a mail that is written as text: its paragraphs and lists, and its links as buttons. */
+import type { Child } from "hono/jsx";
 
 const FONT = "16px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif";
-const BUTTON = "display:inline-block;padding:12px 20px;border-radius:6px;background:#0b5f4c;color:#ffffff;" +
+export const BUTTON = "display:inline-block;padding:12px 20px;border-radius:6px;background:#0b5f4c;color:#ffffff;" +
   "font-weight:600;text-decoration:none";
 /** A longer line before a link stays a sentence, and the link shows its URL. */
 const LONGEST_LABEL = 40;
@@ -12,21 +13,28 @@ const LONGEST_LABEL = 40;
  */
 export async function htmlPart({ subject, text }: { subject: string; text: string }): Promise<string> {
   const html = await (
-    <html lang="en">
+    <MailFrame language="en" title={subject}>
+      {text.trim().split("\n\n").map((paragraph) => <Paragraph lines={paragraph.split("\n")} />)}
+    </MailFrame>
+  ).toString();
+  return `<!doctype html>\n${html}\n`;
+}
+
+/** The document of a short mail. */
+export function MailFrame({ language, title, children }: { language: string; title: string; children?: Child }) {
+  return (
+    <html lang={language}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>{subject}</title>
+        <title>{title}</title>
       </head>
       <body style={`margin:0;padding:32px 20px;overflow-wrap:anywhere;font:${FONT}`}>
-        <div style="max-width:480px;margin:0 auto">
-          {text.trim().split("\n\n").map((paragraph) => <Paragraph lines={paragraph.split("\n")} />)}
-        </div>
+        <div style="max-width:480px;margin:0 auto">{children}</div>
       </body>
     </html>
-  ).toString();
-  return `<!doctype html>\n${html}\n`;
+  );
 }
 
 function Paragraph({ lines }: { lines: readonly string[] }) {
