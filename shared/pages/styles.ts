@@ -77,6 +77,7 @@ section > h2 { padding-bottom: .625rem; border-bottom: 1px solid var(--line); ma
 .indexed section { scroll-margin-top: 1.25rem; }
 
 form { margin: 0; }
+form + p { margin-top: 1rem; }
 .stack > * + * { margin-top: 1.5rem; }
 .field > label, .field > .label, legend { display: block; font-weight: 600; padding: 0; }
 .reason { margin: .125rem 0 .5rem; color: var(--muted); font-size: .9375rem; }

@@ -13,12 +13,24 @@ export interface ChangeProps {
   reader: Reader;
 }
 
+/** Letters and marks that could rearrange the sentence around a name (UAX #9). */
+const REARRANGES = /[\p{Bidi_Control}\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
+
+const isolateNames = <Facts extends object>(facts: Facts): Facts =>
+  JSON.parse(
+    JSON.stringify(facts),
+    (_, value) =>
+      typeof value === "string" && REARRANGES.test(value)
+        ? `\u2068${value.replace(/\p{Bidi_Control}/gu, "")}\u2069`
+        : value,
+  );
+
 /** "Logged Lunch, 14.50 EUR"; without stored contents, a general description of the tool. */
 export function summaryOf(
   { change, is_emptied: isEmptied, tool }: Activity,
   { catalog, words, format }: Reader,
 ): string {
-  if (!isEmptied) return presentChange(change, catalog, format);
+  if (!isEmptied) return presentChange(isolateNames(change), catalog, format);
   const { changes, otherChange } = words.apps;
   return words.activity.emptied(Object.hasOwn(changes, tool) ? changes[tool as keyof typeof changes] : otherChange);
 }

@@ -57,6 +57,15 @@ accountTest("a change is listed with its person, its app and its effects", async
   assertFalse(one.includes("Cursor"));
 });
 
+accountTest("a name written from right to left leaves the words around it in order", async (pages, database) => {
+  const { anna, lunch, path } = await house(pages, database);
+  await lunch(anna, "קפה");
+  await database.query("update app.change_sets set facts = replace(facts::text, 'קפה', 'x\u202ey\u2069')::jsonb");
+  assertStringIncludes(await open(anna, path), "Logged \u2068xy\u2069, €14.50");
+  await lunch(anna, "שוק");
+  assertStringIncludes(await open(anna, path), "Logged \u2068שוק\u2069, €14.50");
+});
+
 accountTest("Undo reverts a change once, and can be undone", async (pages, database) => {
   const { anna, lunch, changeAt } = await house(pages, database);
   const { change_id } = await lunch(anna);

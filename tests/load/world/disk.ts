@@ -37,7 +37,7 @@ async function takeAll(path: string): Promise<void> {
     try {
       while (true) await file.write(bytes);
     } catch {
-      // There is no space for another file of this size.
+      // The disk is full for this size; a smaller one may still fit.
     }
   }
   file.close();
