@@ -21,6 +21,8 @@ export const ShownDocument = z.object({
     currency: Text,
     iban: Text,
   }),
+  /** The facts that stood beside labels that a person confirmed on this day. */
+  remembered: z.optional(z.record(z.string(), z.string())),
   doubts: z.optional(z.array(Said)),
   filed: z.optional(z.object({ id: z.string(), name: z.string(), due_on: Text })),
   candidates: z.optional(z.array(z.object({

@@ -1,5 +1,5 @@
 /** Layouts that a person confirmed once fill in the missing facts of later documents of the same seller. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { readLines } from "../../shared/documents/text/read_text.ts";
 import { typedLines } from "../../shared/documents/text/lines.ts";
 import { testBooks } from "../_support/book_steps.ts";
@@ -52,6 +52,20 @@ testBooks("a confirmed layout", {}, {
     assertEquals(read(await say(ana, first.id, SAID)), ["84.20", "EUR", "A-77", "2026-10-12"]);
     const second = await add(ana, invoice({ amount: "91,05", number: "A-78", day: "12.11.2026" }));
     assertEquals(read(second), ["91.05", "EUR", "A-78", "2026-11-12"]);
+    // The day of the confirmation, in the person's time zone.
+    const { today } = (await ana.call("get_context")).context;
+    const told = ["gross", "number", "issued_on"].map((fact) => `${fact} (on ${today})`);
+    const [listed] = (await ana.ok("list_documents", { document_id: second.id })).documents;
+    for (const { remembered } of [second, listed]) {
+      for (const fact of told) assertStringIncludes(remembered, fact);
+    }
+  },
+
+  "names no facts that were read or confirmed in the document itself": async (ana) => {
+    const first = await add(ana, invoice());
+    assertEquals([first.remembered, (await say(ana, first.id, SAID)).remembered], [undefined, undefined]);
+    const next = await add(ana, invoice({ amount: "91,05", more: ["Rechnungsnummer: B-2"] }));
+    assertEquals([next.read.number, next.remembered.match(/gross|number|issued_on/g)], ["B-2", ["gross", "issued_on"]]);
   },
 
   "takes nothing that the document lacks": async (ana) => {

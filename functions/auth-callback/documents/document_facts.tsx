@@ -30,14 +30,25 @@ export function Alerts({ document: { iban_was: was, read, doubts = [] }, reader:
   );
 }
 
-export function ReadFacts({ document: { read, filed, state }, reader: { words: { documents: words }, format } }: Part) {
+export function ReadFacts(
+  { document: { read, remembered = {}, filed, state }, reader: { words: { documents: words }, format } }: Part,
+) {
   const amount = read.payable ?? read.gross;
+  /** With a note if the value stood beside a label that a person confirmed. */
+  const noted = (field: typeof FACTS[number], value: Child) =>
+    value && remembered[field]
+      ? (
+        <>
+          {value} <small>{words.remembered(<DateText at={remembered[field]} format={format} />)}</small>
+        </>
+      )
+      : value;
   const facts: (readonly [Child, Child])[] = [
     [words.payee, read.payee && <Name>{read.payee}</Name>],
-    [words.number, read.number && <Name>{read.number}</Name>],
-    [words.amount, amount && read.currency && format.money(amount, read.currency)],
-    [words.issuedOn, read.issued_on && <DateText at={read.issued_on} format={format} />],
-    [words.dueOn, read.due_on && <DateText at={read.due_on} format={format} />],
+    [words.number, noted("number", read.number && <Name>{read.number}</Name>)],
+    [words.amount, noted("gross", amount && read.currency && format.money(amount, read.currency))],
+    [words.issuedOn, noted("issued_on", read.issued_on && <DateText at={read.issued_on} format={format} />)],
+    [words.dueOn, noted("due_on", read.due_on && <DateText at={read.due_on} format={format} />)],
     [
       words.belongsTo,
       filed

@@ -37,6 +37,11 @@ export const documents = {
     new: "Nothing in the books matches. Ask whether to record it as proposal says, then attach it to the new id.",
     unread: "Nothing could be read from it. Ask the user what it belongs to, then call attach_document with to.",
   },
+  /** @param facts the days of confirmation, by fact */
+  remembered: (facts: Record<string, string>): string =>
+    `Read by labels that a person confirmed: ${
+      Object.entries(facts).map(([fact, day]) => `${fact} (on ${day})`).join(", ")
+    }.`,
   ibanAlert: "The account to pay differs from earlier documents of this payee. Tell the user before anything is paid.",
 };
 

@@ -37,7 +37,7 @@ begin
 end
 $$;
 comment on function app.find_labels is
-  'Returns the last confirmation of a fact in a document of this kind and seller: {keys, is_largest}.';
+  'Returns the last confirmation of a fact in a document of this kind and seller: {keys, is_largest, at}.';
 
 create or replace function app.read_place(document app.documents, field text, labels jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -85,22 +85,27 @@ comment on function app.take_fact is
   'Returns the facts with the value of a place, unless the fact is known, the amount has no certain currency, or the '
   'due date would be before the date of the document.';
 
-create or replace function app.apply_layouts(document app.documents) returns jsonb
+create or replace function app.apply_layouts(document app.documents) returns app.documents
 language plpgsql stable set search_path = '' as $$
 declare
-  facts jsonb := document.facts;
   field text;
+  labels jsonb;
+  facts jsonb;
 begin
   foreach field in array array['gross', 'number', 'issued_on', 'due_on'] loop
-    if not facts ? field then
-      facts := app.take_fact(facts, field, app.read_place(document, field, app.find_labels(document, field)));
+    labels := app.find_labels(document, field);
+    facts := app.take_fact(document.facts, field, app.read_place(document, field, labels));
+    if facts <> document.facts then
+      document.facts := facts;
+      document.layout := document.layout || jsonb_build_object('remembered',
+        coalesce(document.layout -> 'remembered', '{}') || jsonb_build_object(field, labels -> 'at'));
     end if;
   end loop;
-  return facts;
+  return document;
 end
 $$;
 comment on function app.apply_layouts is
-  'Returns a new document''s facts, completed by the confirmed layouts of its seller.';
+  'Returns a new document, its facts completed by the confirmed layouts of its seller. Its layout names those facts.';
 
 create or replace function app.confirm_facts(document app.documents, said jsonb) returns app.documents
 language plpgsql volatile set search_path = '' as $$
@@ -131,7 +136,7 @@ begin
     ), keys);
     known := app.take_fact(known, field, place);
     confirmed := confirmed || jsonb_build_object(field, jsonb_strip_nulls(jsonb_build_object(
-      'keys', keys, 'is_largest', place -> 'is_largest'
+      'keys', keys, 'is_largest', place -> 'is_largest', 'at', app.instant()
     )));
   end loop;
   if known <> document.facts then

@@ -105,6 +105,10 @@ begin
     'state', case when document.expense_id is not null then 'filed' when matches <> '{}' then 'question'
       when document.facts ?| array['payee', 'gross', 'payable'] then 'new' else 'unread' end,
     'read', document.facts - '{format,questions,taxes,period,net,payee_tax_id,customer_number}'::text[],
+    'remembered', (
+      select jsonb_object_agg(r.key, (r.value::timestamptz at time zone context.timezone)::date)
+      from jsonb_each_text(document.layout -> 'remembered') as r
+    ),
     'doubts', app.open_doubts(document),
     'filed', (
       select jsonb_build_object('id', e.id, 'name', e.name, 'due_on', (
@@ -119,6 +123,6 @@ begin
 end
 $$;
 comment on function app.describe_document is
-  'A document: {id, name, type, added_on, added_by, state: filed | question | new | unread, read, doubts?, filed?, '
-  'candidates?, proposal?, iban_was?}. candidates also contains a certain match of app.match_document, until the '
-  'document is filed.';
+  'A document: {id, name, type, added_on, added_by, state: filed | question | new | unread, read, remembered?, '
+  'doubts?, filed?, candidates?, proposal?, iban_was?}. remembered: the facts of a confirmed layout, with its date. '
+  'candidates also contains a certain match of app.match_document, until the document is filed.';

@@ -51,7 +51,9 @@ begin
   )
   returning d.* into document;
   if document.layout is not null then
-    update app.documents as d set facts = app.apply_layouts(document) where d.id = document.id
+    update app.documents as d
+    set (facts, layout) = (select a.facts, a.layout from app.apply_layouts(document) as a)
+    where d.id = document.id
     returning d.* into document;
   end if;
   insert into app.document_files (document_id, organization_id, content)

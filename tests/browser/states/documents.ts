@@ -60,6 +60,25 @@ const alarming: ShownDocument = {
   iban_was: "GB82WEST12345698765432",
   doubts: [{ code: "totals" }],
 };
+const missing: ShownDocument = {
+  ...loose,
+  state: "unread",
+  name: LONG,
+  read: { payee: RIGHT_TO_LEFT, currency: "EUR", due_on: "2026-11-25" },
+  places: {
+    number: [{ label: "Vorgang", value: "A-77" }, { label: HOSTILE, value: UNBROKEN }],
+    gross: [
+      { label: "Wir buchen", value: "84.20", currency: "EUR" },
+      { label: LONG, value: "123456789.20", currency: "EUR" },
+    ],
+    issued_on: [{ label: RIGHT_TO_LEFT, value: "2026-11-12" }],
+  },
+};
+const remembered: ShownDocument = {
+  ...base,
+  read: { ...base.read, number: UNBROKEN },
+  remembered: { number: "2026-10-12", gross: "2026-10-12", issued_on: "2026-10-12", due_on: "2026-10-12" },
+};
 /** In every state that the books page lists. */
 export const DOCUMENTS: ShownDocument[] = [alarming, question, { ...loose, state: "new" }, unread, {
   ...loose,
@@ -112,6 +131,8 @@ export const DOCUMENT_STATES: readonly State[] = [
   shown("new", { ...loose, state: "new" }),
   shown("unread", unread),
   shown("alarming", alarming),
+  shown("missing", missing),
+  shown("remembered", remembered),
   shown("refused", base, "?news=refused"),
   signedIn("document-unknown", "/account/documents/doc_000000000001", {
     answers: { open_document: { outcome: "unknown" } },

@@ -7,13 +7,15 @@ import type { Words } from "../../../../shared/words/words.ts";
 
 export const Document = z.object({
   state: z.enum(["filed", "question", "new", "unread"]),
+  remembered: z.optional(z.record(z.string(), z.string())),
   doubts: z.optional(z.array(Said)),
   iban_was: z.optional(z.string()),
 });
 
-export const presentDocument = ({ doubts, ...document }: z.infer<typeof Document>, words: Words) => ({
+export const presentDocument = ({ doubts, remembered, ...document }: z.infer<typeof Document>, words: Words) => ({
   ...document,
   hint: words.documents.hints[document.state],
+  ...(remembered && { remembered: words.documents.remembered(remembered) }),
   ...(doubts && { doubts: presentDoubts(doubts, words) }),
   ...(document.iban_was && { alert: words.documents.ibanAlert }),
 });

@@ -51,6 +51,7 @@ export const documents = {
     none: "Leave empty",
     save: "Save",
   },
+  remembered: (day: Child) => <>(read by a label that was confirmed on {day})</>,
   ibanChanged: (payee: Child, iban: Child, was: Child) => (
     <>
       <strong>Stop before you pay.</strong> {payee} now asks for money to a different account: {iban}, not {was}{" "}
