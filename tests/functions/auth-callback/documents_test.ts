@@ -175,6 +175,15 @@ uploadTest("more than 20 files, or a larger one, are refused", async (test) => {
     "select count(*)::int as documents from app.documents",
   ) as [{ documents: number }];
   assertEquals(documents, 0);
+  const large = new File([new Uint8Array(10 * 1024 * 1024 + 1)], "large.pdf");
+  assertEquals((await sendAll(mira.browser, path, [xml(), large])).status, 413);
+  const twenty = text(await (await sendAll(mira.browser, path, many.slice(0, 20))).text());
+  assertStringIncludes(twenty, "20 documents received");
+  // The largest file that a form may have.
+  const photo = new Uint8Array(10 * 1024 * 1024);
+  photo.set([0xff, 0xd8, 0xff, 0xe0]);
+  const kept = text(await (await sendAll(mira.browser, path, [new File([photo], "photo.jpg")])).text());
+  assertStringIncludes(kept, "1 document received");
 });
 
 uploadTest("the books show what belongs to nothing yet, and open the upload page", async (test) => {
