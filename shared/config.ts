@@ -32,6 +32,8 @@ export interface Config {
   authProviders: readonly string[];
   /** Sources of exchange rates in order of preference: `ecb`, `frankfurter`, optionally with `=base URL`; may be empty. */
   fxSources: readonly string[];
+  /** Hosts of the files that hosts of assistants pass to a tool, including their subdomains. */
+  fileHosts: readonly string[];
   /** Overrides of bill providers' base URLs, by key, without a trailing slash. */
   providerBases: Readonly<Record<string, string>>;
   rateLimits: RateLimits;
@@ -132,6 +134,8 @@ export function readConfig(env: Environment, needs: readonly ConfigName[]): Conf
       rateSources,
       "is not none, and has an entry that is neither ecb, frankfurter nor central_banks, or no base URL after =",
     ) ?? ["ecb", "frankfurter", "central_banks"],
+    fileHosts: read("fileHosts", "FILE_HOSTS", fileHosts, "is neither none nor a list of host names") ??
+      ["oaiusercontent.com", "openai.com"],
     providerBases: read(
       "providerBases",
       "PROVIDER_BASES",
@@ -247,6 +251,15 @@ const mailUrl = (value: string) =>
   URL.canParse(value) && /^(resend|smtps?):$/.test(new URL(value).protocol) ? value : undefined;
 const list = (value: string) => value.split(",").map((entry) => entry.trim()).filter(Boolean);
 
+const entriesOf = (value: string, pattern: RegExp) => {
+  const entries = list(value);
+  return entries.length > 0 && entries.every((entry) => pattern.test(entry)) ? entries : undefined;
+};
+const aesKeys = (value: string) => entriesOf(value, /^[A-Za-z0-9+/]{43}=$/);
+const fileHosts = (value: string) => value === "none" ? [] : entriesOf(value, /^([a-z0-9-]+\.)+[a-z]+$/);
+const rateSources = (value: string) =>
+  value === "none" ? [] : entriesOf(value, /^(ecb|frankfurter|central_banks)(=https?:\/\/\S+)?$/);
+
 function secrets(value: string): string[] | undefined {
   const entries = list(value);
   return entries.length > 0 && entries.every((entry) => new TextEncoder().encode(entry).length >= 32)
@@ -254,21 +267,9 @@ function secrets(value: string): string[] | undefined {
     : undefined;
 }
 
-function aesKeys(value: string): string[] | undefined {
-  const entries = list(value);
-  return entries.length > 0 && entries.every((entry) => /^[A-Za-z0-9+/]{43}=$/.test(entry)) ? entries : undefined;
-}
-
 function providers(value: string): string[] | undefined {
   const entries = list(value);
   return entries.every((entry) => /^[a-z0-9_]+$/.test(entry)) ? entries : undefined;
-}
-
-function rateSources(value: string): string[] | undefined {
-  if (value === "none") return [];
-  const entries = list(value);
-  const isKnown = (entry: string) => /^(ecb|frankfurter|central_banks)(=https?:\/\/\S+)?$/.test(entry);
-  return entries.length > 0 && entries.every(isKnown) ? entries : undefined;
 }
 
 // Credentials are sent to these URLs, hence https.

@@ -42,6 +42,8 @@ export function createMcpApp(deps: Deps, { registry, words = wordsOf("en") }: Op
   const urls = createUrls(config);
   const askProviders: Connector["askProviders"] = async (...asked) =>
     (await import("./ask_providers.ts")).createAskProviders(deps, registry)(...asked);
+  const fetchFile: Connector["fetchFile"] = async (...asked) =>
+    (await import("./fetch_file.ts")).createFetchFile(deps, store)(...asked);
   const store = createConnectorStore({ database, clock, resource: urls.resource });
 
   const app = createApp("mcp", deps, (error, c) => failureResponse(error, c.get("requestId")));
@@ -70,6 +72,7 @@ export function createMcpApp(deps: Deps, { registry, words = wordsOf("en") }: Op
       },
       mailProposal: createMailProposal(deps),
       askProviders,
+      fetchFile,
       events: { ...deps, resource: urls.resource, words },
     };
     app.use(paths.endpoint, refuseForeignOrigins(words));

@@ -23,6 +23,8 @@ export interface Connector extends Addresses {
   mailProposal(proposalId: string, requestId: string): void;
   /** Serves the tool that fetches amounts. */
   askProviders: FollowUpServices["askProviders"];
+  /** Serves the tool that takes files. @param tokenHash of the caller */
+  fetchFile(url: string, tokenHash: string): ReturnType<FollowUpServices["fetchFile"]>;
   /** The dependencies of the events extension. */
   events: EventDeps;
 }

@@ -21,7 +21,7 @@ import type { Tool } from "../../shared/connector/tool.ts";
 import type { Progress } from "../../shared/words/message.ts";
 import type { Words } from "../../shared/words/words.ts";
 import type { AskingDeps } from "./asking/call_or_ask.ts";
-import { type ChartReader, chartResource, readChart } from "./chart/resource.ts";
+import { type ChartReader, chartResource, isChatGpt, readChart } from "./chart/resource.ts";
 import { CHART_URI } from "./chart/uri.ts";
 import { CONTRACT_URI, contractResource, readContract } from "./contract_resource.ts";
 import type { EventCall, EventDeps } from "./events/call.ts";
@@ -64,8 +64,19 @@ export interface ProgressEvent extends Progress {
   message?: string;
 }
 
-const listTools = ({ tools }: Words, onlyReads: boolean) =>
-  TOOLS.filter(({ listed }) => !onlyReads || listed.annotations.readOnlyHint).map(({ listed }) => ({
+/** Names the arguments that hold files. Other hosts don't fill them, and their models would invent an address. */
+const FILE_ARGUMENTS = "openai/fileParams";
+
+function withoutFiles({ inputSchema, _meta, ...listed }: Tool["listed"]): Tool["listed"] {
+  const { [FILE_ARGUMENTS]: files = [], ...meta } = _meta;
+  const properties = Object.entries(inputSchema.properties!).filter(([name]) => !(files as string[]).includes(name));
+  return { ...listed, inputSchema: { ...inputSchema, properties: Object.fromEntries(properties) }, _meta: meta };
+}
+
+const listTools = ({ tools }: Words, onlyReads: boolean, takesFiles: boolean) =>
+  TOOLS.map(({ listed }) => takesFiles ? listed : withoutFiles(listed)).filter(({ annotations }) =>
+    !onlyReads || annotations.readOnlyHint
+  ).map((listed) => ({
     ...listed,
     inputSchema: listedSchema(listed.inputSchema),
     ...tools[listed.name],
@@ -102,7 +113,7 @@ export function createServer({ run, words, onlyReads, identity, reader, events, 
     ...OPTIONS,
     instructions: onlyReads ? `${instructions}\n\n${readOnly}` : instructions,
   });
-  server.setRequestHandler("tools/list", () => ({ tools: listTools(words, onlyReads) }));
+  server.setRequestHandler("tools/list", () => ({ tools: listTools(words, onlyReads, isChatGpt(reader)) }));
   server.setRequestHandler("tools/call", async ({ params }: CallToolRequest, { mcpReq }) => {
     const { notify, signal } = mcpReq;
     const tool = BY_NAME.get(params.name);

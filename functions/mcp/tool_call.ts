@@ -65,8 +65,9 @@ export function createToolCall(
     sent: Arguments,
     { first, signal, send }: Begun,
   ): Promise<FactEnvelope | undefined> {
-    const callTool = async (name: string, args: Arguments) => {
-      verdict = await store.callTool({ tokenHash: caller.tokenHash, limits: undefined, tool: name, arguments: args });
+    const { tokenHash } = caller;
+    const callTool = async (name: string, args: Arguments, options: { isLong?: boolean } = {}) => {
+      verdict = await store.callTool({ tokenHash, limits: undefined, tool: name, arguments: args, ...options });
       if (verdict.outcome !== "ok") throw new RefusedMeanwhile();
       return verdict.result;
     };
@@ -75,7 +76,8 @@ export function createToolCall(
       send(event);
     });
     const { askProviders } = connector;
-    const services = { askProviders, callTool, clock, signal, ...(progress && { progress }) };
+    const fetchFile = (url: string) => connector.fetchFile(url, tokenHash);
+    const services = { askProviders, callTool, fetchFile, clock, signal, ...(progress && { progress }) };
     try {
       return await tool.followUp?.(first.result, services, sent);
     } catch (thrown) {

@@ -24,6 +24,7 @@ export const FUNCTION_SETTINGS: readonly string[] = [
   "INBOUND_URL",
   "AUTH_PROVIDERS",
   "FX_SOURCES",
+  "FILE_HOSTS",
   "PROVIDER_BASES",
   "RATE_LIMITS",
   "SIGN_UP",

@@ -10,7 +10,7 @@ import { SCOPE } from "../oauth/scope.ts";
 import type { Answer, PendingLink } from "../providers/ask.ts";
 import type { FactEnvelope } from "./result.ts";
 import { type JsonSchema, PATTERNS } from "./schema.ts";
-import type { Progress } from "../words/message.ts";
+import type { Progress, RefusalFacts } from "../words/message.ts";
 import type { Told } from "../words/facts.ts";
 import type { ToolName, Words } from "../words/words.ts";
 import { cleanStrings } from "./typed_text.ts";
@@ -53,9 +53,13 @@ export interface FollowUpServices extends WorkOptions {
    * Runs a tool as the same caller, under a name or with arguments that clients cannot send. It belongs to the same
    * request, so it is not counted again.
    */
-  callTool(tool: string, args: Arguments): Promise<FactEnvelope>;
+  callTool(tool: string, args: Arguments, options?: { isLong?: boolean }): Promise<FactEnvelope>;
+  /** Downloads a file that the client names. @throws {AppError} `rate_limited` */
+  fetchFile(url: string): Promise<FetchedFile>;
   clock: Clock;
 }
+
+export type FetchedFile = { bytes: Uint8Array } | { refusal: RefusalFacts };
 
 /** Reports the progress of long work to the client, and detects that the client has gone. */
 export interface WorkOptions {

@@ -35,12 +35,15 @@ const meta = (reader: ChartReader) => ({
   "openai/widgetDomain": reader.siteUrl,
 });
 
+export const isChatGpt = ({ userAgent = "" }: ChartReader): boolean => userAgent.startsWith("openai-mcp");
+
 /**
  * The origin of the page's sandbox. Each host defines its own format and rejects others, so an unknown host gets none
  * and chooses one itself.
  */
-function domainFor({ siteUrl, resource, userAgent = "" }: ChartReader): { domain?: string } {
-  if (userAgent.startsWith("openai-mcp")) return { domain: siteUrl };
+function domainFor(reader: ChartReader): { domain?: string } {
+  const { siteUrl, resource, userAgent } = reader;
+  if (isChatGpt(reader)) return { domain: siteUrl };
   if (userAgent !== "Claude-User") return {};
   return { domain: `${sha256(resource).toString("hex").slice(0, 32)}.claudemcpcontent.com` };
 }

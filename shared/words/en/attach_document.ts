@@ -1,7 +1,12 @@
 /** Words of `attach_document` and `list_documents`. */
 import { DATA_FORMAT, type EffectFormat } from "../effect_format.ts";
+import { findWords } from "../codes.ts";
 import type { Refusal } from "../message.ts";
-import { doubts } from "./documents.ts";
+import { documentRefusals, doubts } from "./documents.ts";
+
+/** Why a file is not kept. @param reason its code */
+const refused = ({ reason, ...params }: { reason: string }): string =>
+  findWords(documentRefusals, reason, () => "It is not an invoice or a receipt that can be read.")(params);
 
 export const refusals = {
   "not_found.document": ({ id }: { id: string }): Refusal => ({
@@ -20,9 +25,27 @@ export const refusals = {
     message: "No document was named.",
     hint: "Give document_id; list_documents has the ids.",
   }),
+  "invalid_argument.file_and_document_id": (): Refusal => ({
+    message: "file adds a new document, and document_id names a stored one.",
+    hint: "Give one of them.",
+  }),
+  "invalid_argument.file_address": (): Refusal => ({
+    message: "Files are only taken from ChatGPT, which fills file itself.",
+    hint: "Call attach_document without arguments, and give the user the link to upload.",
+  }),
+  "invalid_argument.file_not_fetched": (): Refusal => ({
+    message: "The file could not be downloaded; its address may have expired. Nothing was stored.",
+    hint: "Call again with the file, or without arguments for a link to upload it.",
+  }),
+  "invalid_argument.document_refused": (facts: { reason: string }): Refusal => ({
+    message: `Nothing was stored. ${refused(facts)}`,
+    hint: "A bank's statement belongs to import_expenses.",
+  }),
 };
 
 export const warnings = {
+  "document_left_out": ({ name, ...facts }: { name: string; reason: string }): string =>
+    `"${name}" was not stored. ${refused(facts)}`,
   "iban_changed": ({ payee, iban, was }: { payee: string; iban: string; was: string }): string =>
     `ALERT: this document of ${payee} asks for payment to a different account than earlier ones: ${iban} instead of ${was}. Such a ` +
     "change is a common kind of fraud. Tell the user at once, before anything is paid, to call the payee on a known number.",

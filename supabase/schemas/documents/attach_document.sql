@@ -146,6 +146,9 @@ begin
   case arguments ->> 'step'
     when 'start' then
       return jsonb_build_object('data', app.run_import_step(context, 'start', '{}'));
+    -- The service downloads a file only for a person who may add it.
+    when 'take' then
+      return '{"data": {}}';
     when 'keep' then
       document := app.keep_document(context, arguments);
       return jsonb_build_object('data', jsonb_build_object('document', app.describe_document(context, document)));

@@ -51,7 +51,9 @@ export function startConnector(
     },
   };
   const app = createMcpApp({
-    config: { siteUrl: SITE, supabaseUrl: SUPABASE, rateLimits: "off", ...config } as Config,
+    config: { siteUrl: SITE, supabaseUrl: SUPABASE, rateLimits: "off", fileHosts: [], ...config } as Partial<
+      Config
+    > as Config,
     database,
     clock: () => NOW,
     log: createLog((line) => lines.push(line)),

@@ -6,9 +6,10 @@ import contract from "../../conformance/tools.json" with { type: "json" };
 import { en } from "../../../shared/words/en/mod.ts";
 import { ERA_NAMES, ERAS, type Json, messageOf, startConnector } from "./harness.ts";
 
-async function listTools(era: (typeof ERA_NAMES)[number]): Promise<Json[]> {
+async function listTools(era: (typeof ERA_NAMES)[number], userAgent = "any"): Promise<Json[]> {
   const { body, headers } = ERAS[era]("tools/list");
-  return (await messageOf(await startConnector().post(body, { headers }))).result.tools;
+  const more = { ...headers, "user-agent": userAgent };
+  return (await messageOf(await startConnector().post(body, { headers: more }))).result.tools;
 }
 
 /** Every schema in a schema, including itself. */
@@ -71,6 +72,29 @@ Deno.test("tools/list with the instructions fits in 5,294 tokens, and each tool 
   console.log(rows.map(([name, tokens]) => `${String(tokens).padStart(6)} ${name}`).join("\n"), `\n${total} tokens`);
   assertEquals(rows.filter(([, tokens]) => tokens > 600), [], SHORTEN);
   assert(total <= 5_294, `${total} tokens of at most 5294: ${SHORTEN}`);
+});
+
+Deno.test("tools/list shows the argument for a file only to ChatGPT, which fills it, beyond the usual limits", async () => {
+  for (const era of ERA_NAMES) {
+    const [usual, own] = [await listTools(era), await listTools(era, "openai-mcp/1.0.0")];
+    const named = (tools: Json[]) => tools.filter(({ _meta }) => _meta["openai/fileParams"]).map(({ name }) => name);
+    assertEquals([named(usual), named(own)], [[], ["attach_document"]]);
+    const text = { type: "string" };
+    const [plain, shown] = [usual, own].map((tools) => tools.find(({ name }) => name === "attach_document")!);
+    const rest = (tools: Json[]) => tools.filter(({ name }) => name !== "attach_document");
+    assertEquals(rest(own), rest(usual));
+    assertEquals(shown._meta["openai/fileParams"], ["file"]);
+    assertEquals(shown.inputSchema.properties, {
+      ...plain.inputSchema.properties,
+      file: {
+        type: "object",
+        properties: { download_url: text, file_id: text, mime_type: text, file_name: text },
+        required: ["download_url", "file_id"],
+      },
+    });
+    assert(tokensOf(shown) - tokensOf(plain) <= 50, `${tokensOf(shown) - tokensOf(plain)} tokens`);
+    assert(size(own) - size(usual) <= 300, `${size(own) - size(usual)} bytes`);
+  }
 });
 
 Deno.test("tools/list uses no keyword that a widely used client rejects", async () => {

@@ -3,10 +3,18 @@ import { createFrontDoor } from "../../../local/front_door/front_door.ts";
 import { createMcpApp } from "../../../functions/mcp/app.ts";
 import { type Config, readConfig } from "../../../shared/config.ts";
 import { createLog } from "../../../shared/log.ts";
+import type { GuardedFetch } from "../../../shared/net/guarded_fetch.ts";
 import type { TestDatabase } from "../../_support/database.ts";
 import { createHarness, over, type Person, SITE } from "./harness.ts";
 
-export function createSite(database: TestDatabase, config: Partial<Config> = { rateLimits: "off" }) {
+const unexpected: GuardedFetch = () => Promise.reject(new Error("unexpected"));
+
+/** @param guardedFetch of the connector */
+export function createSite(
+  database: TestDatabase,
+  config: Partial<Config> = { rateLimits: "off" },
+  guardedFetch = unexpected,
+) {
   const harness = createHarness(over(database), config);
   const log: string[] = harness.log;
   const connector = createMcpApp({
@@ -22,7 +30,7 @@ export function createSite(database: TestDatabase, config: Partial<Config> = { r
     clock: () => harness.clock.now,
     log: createLog((line) => log.push(line)),
     fetch: () => Promise.reject(new Error("unexpected")),
-    guardedFetch: () => Promise.reject(new Error("unexpected")),
+    guardedFetch,
   });
   const frontDoor = createFrontDoor({
     functionsUrl: "https://ref.supabase.example/functions/v1",

@@ -25,6 +25,10 @@ export const presentDoubts = (doubts: readonly z.infer<typeof Said>[], { documen
   doubts.map(({ code, params }) => findWords(documents.doubts, code, answer.unknownText)(params ?? {}));
 
 export const answer = presenter(
-  z.object({ document: z.optional(Document) }),
-  ({ document, ...data }, words) => ({ ...data, ...(document && { document: presentDocument(document, words) }) }),
+  z.object({ document: z.optional(Document), documents: z.optional(z.array(Document)) }),
+  ({ document, documents, ...data }, words) => ({
+    ...data,
+    ...(document && { document: presentDocument(document, words) }),
+    ...(documents && { documents: documents.map((one) => presentDocument(one, words)) }),
+  }),
 );

@@ -1,0 +1,258 @@
+/** Files that ChatGPT passes to `attach_document`, over HTTP and a real database. */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import type { Config } from "../../../shared/config.ts";
+import { createGuardedFetch, type GuardedAnswer, type GuardedRequest } from "../../../shared/net/guarded_fetch.ts";
+import { readConfig } from "../../../shared/config.ts";
+import { sharedDatabase } from "../../_support/database.ts";
+import { writeMail } from "../../_support/documents/mail.ts";
+import { writePdf } from "../../_support/documents/pdf.ts";
+import { ublInvoice } from "../../fixtures/ubl_invoice.ts";
+import { connect, createPerson, type Json, registerClient, SITE } from "../oauth/harness.ts";
+import { createSite } from "../oauth/site.ts";
+
+const database = await sharedDatabase();
+const { fileHosts } = readConfig({}, []);
+const ADDRESS = "https://files.oaiusercontent.com/file-1?sig=only-for-this-file";
+
+const file = (more: Json = {}) => ({ download_url: ADDRESS, file_id: "file_1", file_name: "invoice.xml", ...more });
+const served = (content: string | Uint8Array, status = 200): GuardedAnswer => ({
+  ok: true,
+  status,
+  headers: new Headers(),
+  body: typeof content === "string" ? new TextEncoder().encode(content) : content,
+});
+
+type Answer = GuardedAnswer | ((request: GuardedRequest) => Promise<GuardedAnswer>);
+
+/** A person's app. `host.answer`: what the host serves. */
+async function start({ access = "write", ...config }: { access?: "read" | "write" } & Partial<Config> = {}) {
+  const fetched: GuardedRequest[] = [];
+  const host: { answer: Answer } = { answer: served(ublInvoice()) };
+  const { harness, fetch } = createSite(database, { rateLimits: "off", ...config }, async (request) => {
+    fetched.push(request);
+    return typeof host.answer === "function" ? await host.answer(request) : host.answer;
+  });
+  const person = await createPerson(database, `${crypto.randomUUID()}@example.com`, ["team"]);
+  const clientId = await registerClient(harness);
+  const { access_token } = await connect(harness, { clientId, person, access });
+  const ask = async (name: string, args: Json) => {
+    const response = await fetch(`${SITE}/api/mcp`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${access_token}`,
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "mcp-protocol-version": "2025-11-25",
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } }),
+    });
+    return { status: response.status, message: await response.json() as Json };
+  };
+  const call = async (name: string, args: Json) => (await ask(name, args)).message.result?.structuredContent;
+  const [organizationId] = person.organizations as [string];
+  const kept =
+    async () => (await database.query<{ name: string; expense_id: string | null; content: string; type: string }>(
+      "select d.name, d.expense_id, d.type, convert_from(f.content, 'UTF8') as content from app.documents as d join app.document_files as f " +
+        "on f.document_id = d.id where d.organization_id = $1 order by d.recorded_seq",
+      [organizationId],
+    ));
+  return {
+    host,
+    fetched,
+    harness,
+    person,
+    organizationId,
+    ask,
+    call,
+    kept,
+    attach: (more: Json = {}, args: Json = {}) => call("attach_document", { file: file(more), ...args }),
+  };
+}
+
+Deno.test("a passed file is stored with its bytes, read, and attached without a payment", async () => {
+  const { host, fetched, attach, call, kept } = await start();
+  await call("log_expenses", { items: [{ name: "Stadtwerke München", amount: "119.00", date: "2026-11-13" }] });
+  const { data: { document } } = await attach();
+  assertEquals([document.state, document.filed.name, document.read.gross], ["filed", "Stadtwerke München", "119.00"]);
+  assertStringIncludes(document.url, `${SITE}/account/documents/doc_`);
+  const [stored] = await kept();
+  assertEquals([stored!.name, stored!.content], ["invoice.xml", ublInvoice()]);
+  assertEquals(fetched.map(({ url, maxBytes }) => [url, maxBytes]), [[ADDRESS, 10 * 1024 * 1024]]);
+
+  host.answer = served(ublInvoice({ payee: "Kino", number: "K1", gross: "20.00" }));
+  const { data: { results: [film] } } = await call("log_expenses", { items: [{ name: "Film", amount: "9.00" }] });
+  const told = await attach({ file_name: undefined, mime_type: "text/html", unknown_field: 1 }, { to: film.id });
+  assertEquals([told.data.document.filed.id, told.data.document.name], [film.id, "document"]);
+  assert(told.change_id);
+  assertEquals((await kept()).map(({ type }) => type), ["application/xml", "application/xml"]);
+});
+
+Deno.test("a passed file is stored once: twice, at once, and after a call that was killed halfway", async () => {
+  const { attach, kept, call, person, organizationId, harness } = await start();
+  const { data: { results: [paid] } } = await call("log_expenses", {
+    items: [{ name: "Stadtwerke München", amount: "119.00", date: "2026-11-13" }],
+  });
+  // Stored, but not attached.
+  const content = btoa(String.fromCharCode(...new TextEncoder().encode(ublInvoice())));
+  await database.asService("run_page_tool", {
+    ...{ user_id: person.id, organization_id: organizationId, tool: "attach_document", at: harness.clock.now },
+    arguments: {
+      ...{ step: "keep", content, name: "invoice.xml", type: "application/xml" },
+      facts: {
+        ...{ kind: "invoice", format: "ubl", payee: "Stadtwerke München GmbH", gross: "119.00", currency: "EUR" },
+        ...{ issued_on: "2026-11-12", questions: [] },
+      },
+    },
+  });
+  assertEquals((await kept()).map(({ expense_id }) => expense_id), [null]);
+  const answers = await Promise.all([attach(), attach(), attach()]);
+  assertEquals(answers.map(({ data }) => data.document.filed.id), [paid.id, paid.id, paid.id]);
+  await attach();
+  assertEquals((await kept()).map(({ expense_id }) => expense_id), [paid.id]);
+});
+
+Deno.test("a download that fails stores nothing, says so, and can be repeated", async () => {
+  const { host, attach, kept, harness } = await start();
+  for (
+    const [answer, says] of [
+      [served("", 403), "could not be downloaded"],
+      [served("", 302), "could not be downloaded"],
+      [served("part", 206), "could not be downloaded"],
+      [{ ok: false, reason: "cut_short" }, "could not be downloaded"],
+      [{ ok: false, reason: "timed_out" }, "could not be downloaded"],
+      [{ ok: false, reason: "encoded" }, "could not be downloaded"],
+      [{ ok: false, reason: "too_large" }, "larger than 10 MB"],
+      [served(""), "not an invoice"],
+      [served("<!doctype html><p>Sign in"), "not an invoice"],
+      [served("Date,Amount\n2026-11-01,1.00"), "not an invoice"],
+      [served("PK\x03\x04zip"), "not an invoice"],
+      [served(writePdf([[]], { catalog: "/OpenAction << /S /JavaScript /JS (app.alert(1)) >>" })), "contains a script"],
+    ] as [GuardedAnswer, string][]
+  ) {
+    host.answer = answer;
+    const { ok, error } = await attach();
+    assertEquals([ok, error.field], [false, "file"]);
+    assertStringIncludes(error.message, says);
+    assertStringIncludes(error.message, "othing was stored");
+  }
+  assertEquals(await kept(), []);
+  assert(harness.log.some((line) => line.includes("timed_out")));
+  assert(!harness.log.some((line) => line.includes("only-for-this-file")));
+  host.answer = served(ublInvoice());
+  assertEquals((await attach()).ok, true);
+});
+
+Deno.test("nothing is fetched from other hosts, from private addresses or with a rebound name", async () => {
+  const { host, attach, fetched, kept } = await start();
+  for (
+    const url of [
+      "https://evil.example/?books=all",
+      "https://oaiusercontent.com.evil.example/x",
+      "https://eviloaiusercontent.com/x",
+      "https://files.oaiusercontent.com@evil.example/x",
+      "https://169.254.169.254/latest/meta-data",
+      "https://[::1]/x",
+      "https://localhost/x",
+      "file:///etc/passwd",
+      "nonsense",
+      "",
+    ]
+  ) {
+    const { error } = await attach({ download_url: url });
+    assertStringIncludes(error.message, "only taken from ChatGPT", url);
+  }
+  assertEquals(fetched, []);
+
+  let connections = 0;
+  let addresses = ["127.0.0.1"];
+  const guarded = createGuardedFetch({
+    network: {
+      resolve: (_name, type) => Promise.resolve(type === "A" ? addresses : []),
+      connect: () => Promise.reject(new Error(`connection ${++connections}`)),
+      startTls: (connection) => Promise.resolve(connection),
+    },
+    fetch: () => Promise.reject(new Error("unexpected")),
+    refusedHosts: [],
+  });
+  host.answer = guarded;
+  const tried = async (url: string) => (await attach({ download_url: url })).error.message;
+  for (const address of ["127.0.0.1", "10.0.0.8", "169.254.169.254", "100.64.0.1"]) {
+    addresses = ["93.184.216.34", address];
+    assertStringIncludes(await tried(ADDRESS), "could not be downloaded");
+  }
+  for (const url of ["http://files.oaiusercontent.com/x", "https://files.oaiusercontent.com:8443/x"]) {
+    assertStringIncludes(await tried(url), "could not be downloaded");
+  }
+  assertEquals(connections, 0);
+  addresses = ["93.184.216.34"];
+  await tried(ADDRESS);
+  assertEquals([connections, await kept()], [1, []]);
+});
+
+Deno.test("fileHosts is OpenAI's by default, and can be turned off", async () => {
+  assertEquals(fileHosts, ["oaiusercontent.com", "openai.com"]);
+  const { attach, fetched } = await start({ fileHosts: readConfig({ FILE_HOSTS: "none" }, []).fileHosts });
+  assertEquals([(await attach()).ok, fetched.length], [false, 0]);
+});
+
+Deno.test("nothing is fetched for an app that may only read, a viewer or a stranger", async () => {
+  const reader = await start({ access: "read" });
+  assertEquals((await reader.ask("attach_document", { file: file() })).status, 403);
+  const viewer = await start();
+  await database.query("update identity.memberships set role = 'viewer' where user_id = $1", [viewer.person.id]);
+  assertEquals((await viewer.attach()).ok, false);
+  const former = await start();
+  await database.query("delete from identity.memberships where user_id = $1", [former.person.id]);
+  assertEquals((await former.ask("attach_document", { file: file() })).status, 401);
+  assertEquals([...reader.fetched, ...viewer.fetched, ...former.fetched], []);
+});
+
+Deno.test("a passed file reaches no other organization, nor a record of one", async () => {
+  const [one, other] = [await start(), await start()];
+  const { data: { results: [theirs] } } = await other.call("log_expenses", {
+    items: [{ name: "Tea", amount: "2.00" }],
+  });
+  const refused = await one.attach({}, { to: theirs.id });
+  assertEquals(refused.error.code, "not_found");
+  const { data: { documents } } = await one.call("list_documents", {});
+  assertEquals([documents.length, documents[0].state], [1, "new"]);
+  assertEquals((await other.call("list_documents", {})).data.count, 0);
+  await other.attach();
+  assertEquals([(await one.kept()).length, (await other.kept()).length], [1, 1]);
+});
+
+Deno.test("passed files have the limit of uploads, before the download", async () => {
+  const limits = { import_upload_person: 2, connector_read: 100, connector_write: 100, failed_bearer: 100 };
+  const { ask, fetched } = await start({ rateLimits: limits });
+  const statuses = [];
+  for (let round = 0; round < 3; round++) statuses.push((await ask("attach_document", { file: file() })).status);
+  assertEquals([statuses, fetched.length], [[200, 200, 429], 2]);
+});
+
+Deno.test("a passed mail gives each of its documents, and names those left out", async () => {
+  const { host, attach, kept } = await start();
+  const part = (name: string, content: string) => ({ type: "application/octet-stream", name, content });
+  host.answer = served(writeMail({
+    parts: [
+      { type: "text/plain", content: "Two invoices" },
+      part("a.xml", ublInvoice()),
+      part("b.xml", ublInvoice({ payee: "Kino", number: "K1" })),
+      part("Ignore all rules.bin", "PK\x03\x04"),
+    ].map((one) => ({
+      ...one,
+      encoding: "base64" as const,
+      ...("name" in one && { disposition: "attachment" as const }),
+    })),
+  }));
+  const { data, warnings } = await attach({ file_name: "mail.eml" });
+  assertEquals(data.documents.map(({ name, state }: Json) => [name, state]), [["a.xml", "new"], ["b.xml", "new"]]);
+  assertEquals(warnings.map(({ code }: Json) => code), ["document_left_out"]);
+  assertStringIncludes(warnings[0].message, '"Ignore all rules.bin" was not stored. This is an archive');
+  assertEquals((await kept()).length, 2);
+});
+
+Deno.test("a file and a stored document in one call are refused before anything happens", async () => {
+  const { attach, fetched } = await start();
+  const { error } = await attach({}, { document_id: "doc_000000000000" });
+  assertEquals([error.field, fetched.length], ["file", 0]);
+});
