@@ -62,7 +62,7 @@ const alarming: ShownDocument = {
 };
 const missing: ShownDocument = {
   ...loose,
-  state: "unread",
+  state: "new",
   name: LONG,
   read: { payee: RIGHT_TO_LEFT, currency: "EUR", due_on: "2026-11-25" },
   places: {
