@@ -225,3 +225,7 @@ export function dueDates(bills: readonly DueBill[], until: string): DueDate[] {
   });
   return dates.toSorted((one, other) => one.dueOn < other.dueOn ? -1 : one.dueOn > other.dueOn ? 1 : 0);
 }
+
+/** Whether the books are empty and the reader can fill them. */
+export const isNew = ({ may_write: mayWrite, expenses, bills }: Glance): boolean =>
+  mayWrite && !expenses.data?.rows.length && !bills?.data.bills.length;

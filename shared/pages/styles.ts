@@ -71,7 +71,7 @@ section > h2 { padding-bottom: .625rem; border-bottom: 1px solid var(--line); ma
 
 .indexed > nav { padding-block: .75rem; border-block: 1px solid var(--line); }
 .indexed > nav ul { display: grid; grid-template-columns: repeat(auto-fill, minmax(9rem, 1fr)); column-gap: 1rem; margin: 0; }
-.indexed > nav a { display: block; padding-block: .1875rem; color: var(--muted); text-decoration: none; }
+.indexed > nav a { display: block; padding-block: .1875rem; font-size: .9375rem; color: var(--muted); text-decoration: none; }
 .indexed > nav a:hover { color: var(--ink); text-decoration: underline; }
 .indexed > nav li { padding: 0; }
 .indexed section { scroll-margin-top: 1.25rem; }
@@ -122,7 +122,7 @@ button:disabled { color: var(--muted); background: var(--soft); border-color: va
 .even > * { flex: 1 1 9rem; max-width: 14rem; }
 .link { min-height: 0; padding: .25rem 0; font-weight: 400; color: var(--accent); background: none; border: 0; text-decoration: underline; text-underline-offset: .18em; text-decoration-thickness: .06em; }
 .link:enabled:hover { background: none; color: var(--accent-strong); }
-a.danger, a.danger:hover { color: var(--danger); border: 0; }
+a.danger, a.danger:hover { color: var(--danger); }
 .link.danger, .link.danger:enabled:hover { color: var(--danger); }
 .overdue { color: var(--danger); }
 .quiet { display: inline-block; padding-block: .125rem; }
@@ -130,9 +130,11 @@ a.danger, a.danger:hover { color: var(--danger); border: 0; }
 input.short { max-width: 7rem; }
 summary { color: var(--accent); text-decoration: underline; text-underline-offset: .18em; text-decoration-thickness: .06em; cursor: pointer; list-style: none; }
 summary::-webkit-details-marker { display: none; }
-.row > details, .row > nav { flex-basis: 100%; }
-.summary { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: 1.25rem 1.5rem; margin: 0 0 1rem; padding-block: 1rem; border-block: 1px solid var(--line); }
-.summary dt { color: var(--muted); font-size: .9375rem; }
+.row > details[open] { flex-basis: 100%; }
+.summary { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: 0 1.5rem; margin: 0 0 1rem; padding-block: 1rem .25rem; border-block: 1px solid var(--line); }
+/* The numbers of a line stand side by side, even when one of the names above them wraps. */
+.summary > div { display: grid; grid-row: span 2; grid-template-rows: subgrid; margin-bottom: .75rem; }
+.summary dt { align-self: end; color: var(--muted); font-size: .9375rem; }
 .summary dd { margin: 0; }
 .number { font-size: 1.375rem; line-height: 1.3; font-weight: 650; letter-spacing: -.01em; }
 .group { margin: 1.25rem 0 .5rem; }
@@ -204,6 +206,7 @@ ul + .facts { margin-top: 1.5rem; }
 .bars > li > :first-child { min-width: 0; overflow-wrap: anywhere; }
 .bars .small { grid-column: 1 / -1; }
 .clip { width: 1em; height: 1em; margin-inline-start: .375rem; vertical-align: -.125em; fill: none; stroke: var(--muted); stroke-width: 1.25; }
+.bars + p { text-align: end; }
 .bars svg { grid-column: 1 / -1; display: block; width: 100%; height: .5rem; background: var(--soft); border-radius: .25rem; fill: var(--accent); }
 .shown { display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); gap: 1.25rem; align-items: start; }
 .shown figure { margin: 0; padding: 1.25rem; border: 1px solid var(--line); border-radius: .5rem; }

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** Documents without a record, and the link to upload more. */
 import type { Glance } from "../../../shared/books/glance.ts";
-import { DateText, Name, Row } from "../../../shared/pages/components.tsx";
+import { DateText, Name } from "../../../shared/pages/components.tsx";
 import { documentPath } from "../../../shared/urls.ts";
 import type { Part } from "./part.ts";
 
@@ -19,19 +19,23 @@ export function DocumentsSection(
       {data.count === 0 ? <p>{books.noDocuments}</p> : (
         <ul class="rows">
           {data.documents.slice(0, SHOWN).map(({ id, name, read, state, iban_was: was, added_on: day }) => (
-            <Row>
-              <p>
-                <a href={documentPath(id)}>
-                  <Name>{read.payee ?? name}</Name>
-                </a>
-                {read.gross && read.currency && ` · ${format.money(read.payable ?? read.gross, read.currency)}`}
-              </p>
-              <p class="muted small">
-                {books.cameIn(<DateText at={day} format={format} />)}
-                {" · "}
-                {was ? <strong>{books.otherAccount}</strong> : words.short[state]}
-              </p>
-            </Row>
+            <li class="row entry">
+              <div>
+                <p>
+                  <a href={documentPath(id)}>
+                    <Name>{read.payee ?? name}</Name>
+                  </a>
+                </p>
+                <p class="muted small">
+                  {books.cameIn(<DateText at={day} format={format} />)}
+                  {" · "}
+                  {was ? <strong class="overdue">{books.otherAccount}</strong> : words.short[state]}
+                </p>
+              </div>
+              {read.gross && read.currency && (
+                <span class="amount">{format.money(read.payable ?? read.gross, read.currency)}</span>
+              )}
+            </li>
           ))}
         </ul>
       )}

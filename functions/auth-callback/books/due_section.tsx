@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** Overdue and upcoming dates, with those after a week collapsed. People with write access can mark each as paid. */
-import type { DatesInWindow, DueDate, Glance } from "../../../shared/books/glance.ts";
+import { type DatesInWindow, type DueDate, type Glance, isNew } from "../../../shared/books/glance.ts";
 import { daysAfter } from "../../../shared/iso_day.ts";
 import { DateText, Name, Paperclip, Row } from "../../../shared/pages/components.tsx";
 import type { Part } from "./part.ts";
@@ -13,7 +13,7 @@ interface Dues {
 }
 
 export function DueSection({ bills: { data: { bills }, next_cursor: isCut }, dates, until, ...part }: Part & Dues) {
-  const { glance, reader: { words: { books: words }, format } } = part;
+  const { glance, reader: { words: { books: words, firstSteps }, format } } = part;
   const isSoon = ({ dueOn }: DueDate) => dueOn < daysAfter(glance.today, 7);
   const isAwaited = ({ dueOn, isOverdue }: DueDate) => !isOverdue && dueOn < glance.today;
   const later = dates.filter((date) => !isSoon(date));
@@ -28,7 +28,11 @@ export function DueSection({ bills: { data: { bills }, next_cursor: isCut }, dat
   return (
     <section>
       <h2>{words.due}</h2>
-      {dates.length === 0 && <p>{words.nothingDue}</p>}
+      {dates.length === 0 && (
+        <p>
+          {words.nothingDue} {isNew(glance) && firstSteps.billLead}
+        </p>
+      )}
       {groups.filter(([, dates]) => dates.length > 0).map(([name, dates]) => (
         <>
           <h3 class={name === words.overdue ? "group overdue" : "group"}>{name}</h3>
@@ -36,15 +40,17 @@ export function DueSection({ bills: { data: { bills }, next_cursor: isCut }, dat
         </>
       ))}
       {bills.filter((bill) => bill.overdue_count).map((bill) => (
-        <p class="muted small">{words.moreOverdue(<Name>{bill.name}</Name>, format.number(bill.overdue_count!))}</p>
+        <p class="muted small after-rows">
+          {words.moreOverdue(<Name>{bill.name}</Name>, format.number(bill.overdue_count!))}
+        </p>
       ))}
       {later.length > 0 && (
-        <details open={later.length === dates.length}>
+        <details class="after-rows" open={later.length === dates.length}>
           <summary>{words.later(later.length, format.number(later.length))}</summary>
           {rows(later)}
         </details>
       )}
-      {isCut && <p class="muted small">{words.moreBills} {glance.may_write && words.askForRest}</p>}
+      {isCut && <p class="muted small after-rows">{words.moreBills} {glance.may_write && words.askForRest}</p>}
     </section>
   );
 }

@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** The latest expenses with a link to earlier ones, or search results. */
-import type { ExpenseRow } from "../../../shared/books/glance.ts";
+import { type ExpenseRow, isNew } from "../../../shared/books/glance.ts";
 import { DateText, Name, Paperclip, TextField } from "../../../shared/pages/components.tsx";
 import { booksPath } from "../../../shared/urls.ts";
 import type { Part } from "./part.ts";
@@ -10,7 +10,8 @@ import { tellSums } from "./sums.ts";
 export function ExpensesSection(
   { query, cursor, ...part }: Part & { query: string | undefined; cursor: string | undefined },
 ) {
-  const { glance: { expenses, organization }, reader: { words: { books: words }, format } } = part;
+  const { glance, reader: { words: { books: words, firstSteps }, format } } = part;
+  const { expenses, organization } = glance;
   const { data, total_count: count = 0, totals_by_currency: totals = {}, next_cursor: next } = expenses;
   const rows = data?.rows ?? [];
   const older = next &&
@@ -24,18 +25,24 @@ export function ExpensesSection(
           ? words.earlier
           : words.latest}
       </h2>
-      <form method="get" action="/books" class="asked">
-        <input type="hidden" name="organization" value={organization.id} />
-        <TextField name="q" label={words.search} reason={words.searchReason} value={query ?? ""} maxlength={100} />
-        <button type="submit">{words.searchButton}</button>
-      </form>
+      {(rows.length > 0 || query !== undefined) && (
+        <form method="get" action="/books" class="asked">
+          <input type="hidden" name="organization" value={organization.id} />
+          <TextField name="q" label={words.search} reason={words.searchReason} value={query ?? ""} maxlength={100} />
+          <button type="submit">{words.searchButton}</button>
+        </form>
+      )}
       {query !== undefined && count > 0 && (
         <p>
           {words.found(count, format.number(count))}. {words.foundTotal(tellSums(totals, format))}
         </p>
       )}
       {rows.length === 0
-        ? <p>{query !== undefined ? words.noneFound : words.noExpenses}</p>
+        ? (
+          <p>
+            {query !== undefined ? words.noneFound : words.noExpenses} {isNew(glance) && firstSteps.expenseLead}
+          </p>
+        )
         : <ul class="rows">{rows.map((row) => <Expense {...part} row={row} />)}</ul>}
       {older && (
         <p class="after-rows">

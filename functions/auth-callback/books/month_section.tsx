@@ -69,13 +69,15 @@ function Budgets({ budgets, reader }: Part & { budgets: readonly Budget[] }) {
                 ? words.budget.yearly(<Name>{budget.category}</Name>)
                 : <Name>{budget.category}</Name>}
             </p>
-            <p class="muted small">{leftOf(budget, reader)}</p>
+            <p class={isOver(budget) ? "overdue small" : "muted small"}>{leftOf(budget, reader)}</p>
           </Row>
         ))}
       </ul>
     </>
   );
 }
+
+const isOver = ({ left, used_percent: used }: Budget): boolean => used === undefined || left.startsWith("-");
 
 /** The rest of the budget for all spending, including carry-over. */
 export function leftOf(

@@ -23,7 +23,8 @@ export function SharedExpense({ row: { shared, currency }, ...part }: Part & { r
 export function SharedBill({ bill: { shared, paid_by: paidBy }, ...part }: Part & { bill: DueBill }) {
   const { me, reader: { words: { books: words }, catalog } } = part;
   if (!shared) return null;
-  const split = tellSharing(shared, catalog.effects);
+  const between = shared.between.map((share) => share.member === me ? { ...share, member: words.you } : share);
+  const split = tellSharing({ ...shared, between }, catalog.effects);
   return (
     <p class="muted small">
       {paidBy === undefined

@@ -6,7 +6,7 @@ import { type DueDate, type Glance, lacksAmounts, type Sums } from "../../../sha
 import { DateText } from "../../../shared/pages/components.tsx";
 import { leftOf } from "./month_section.tsx";
 import type { Part } from "./part.ts";
-import { tellSums } from "./sums.ts";
+import { listSums } from "./sums.ts";
 
 interface Dues {
   bills: NonNullable<Glance["bills"]>;
@@ -21,7 +21,7 @@ export function Summary(
     <dl class="summary">
       <Overdue {...props} />
       <Due {...props} />
-      <Spent {...props} total={spending.data.total} />
+      <Spent {...props} data={spending.data} />
       {!!spending.data.budgets?.length && <Budgets {...props} budgets={spending.data.budgets} />}
     </dl>
   );
@@ -31,11 +31,17 @@ function Cell({ name, value, note, isBad }: { name: Child; value: Child; note?: 
   return (
     <div>
       <dt>{name}</dt>
-      <dd class={isBad ? "number overdue" : "number"}>{value}</dd>
-      {note && <dd class="muted small">{note}</dd>}
+      <dd>
+        <div class={isBad ? "number overdue" : "number"}>{value}</div>
+        {note && <div class="muted small">{note}</div>}
+      </dd>
     </div>
   );
 }
+
+const Lines = ({ lines }: { lines: readonly string[] }) => (
+  <>{lines.map((line, index) => <>{index > 0 && <br />}{line}</>)}</>
+);
 
 function Overdue({ bills: { data: { bills } }, dates, reader: { words: { books: words }, format } }: Part & Dues) {
   const overdue = dates.filter(({ isOverdue }) => isOverdue);
@@ -45,7 +51,7 @@ function Overdue({ bills: { data: { bills } }, dates, reader: { words: { books: 
   const payments = words.payments(count, format.number(count));
   return isCut || overdue.some(({ amount }) => amount === undefined)
     ? <Cell name={words.overdue} value={payments} isBad />
-    : <Cell name={words.overdue} value={tellSums(sumsOf(overdue), format)} note={payments} isBad />;
+    : <Cell name={words.overdue} value={<Lines lines={listSums(sumsOf(overdue), format)} />} note={payments} isBad />;
 }
 
 function sumsOf(dates: readonly DueDate[]): Sums {
@@ -72,27 +78,36 @@ function Due(
     <Cell
       name={name}
       value={Object.keys(sums ?? {}).length > 0
-        ? words.about(tellSums(sums!, format), isEstimate)
+        ? words.about(<Lines lines={listSums(sums!, format)} />, isEstimate)
         : words.unknownAmount}
       note={notes.join(", ")}
     />
   );
 }
 
-function Spent({ glance, total, reader: { words: { books: words }, format } }: Part & {
-  total: NonNullable<Glance["spending"]>["data"]["total"];
-}) {
+function Spent(
+  { glance, data: { total, unconverted }, reader: { words: { books: words }, format } }:
+    & Part
+    & Pick<
+      NonNullable<Glance["spending"]>,
+      "data"
+    >,
+) {
   const percent = total.change_percent ?? undefined;
   const change = percent && Math.round(percent);
+  const notes = [
+    ...(unconverted ?? []).map(({ amount, currency }) => words.plusUnconverted(format.money(amount, currency))),
+    ...(change === undefined ? [] : [words.change({
+      percent: format.percent(Math.abs(change)),
+      change,
+      isRunning: glance.today.startsWith(glance.month.slice(0, 7)),
+    })]),
+  ];
   return (
     <Cell
       name={words.month(format.month(glance.month))}
       value={format.money(total.amount, total.currency)}
-      note={change !== undefined && words.change({
-        percent: format.percent(Math.abs(change)),
-        change,
-        isRunning: glance.today.startsWith(glance.month.slice(0, 7)),
-      })}
+      note={notes.length > 0 && <Lines lines={notes} />}
     />
   );
 }

@@ -19,14 +19,14 @@ export const books = {
   payments: (count: number, shown: string): string => count === 1 ? "1 payment" : `${shown} payments`,
   withOverdue: "including overdue bills",
   withoutUnknown: "without unknown amounts",
-  about: (amounts: string, isEstimate: boolean): string => isEstimate ? `About ${amounts}` : amounts,
+  about: (amounts: Child, isEstimate: boolean) => isEstimate ? <>About {amounts}</> : amounts,
   /** A change of spending from the month before. @param now.isRunning whether the month is still running */
   change: ({ percent, change, isRunning }: { percent: string; change: number; isRunning: boolean }): string => {
     const then = isRunning ? "at this point last month" : "the month before";
     return change === 0 ? `about as much as ${then}` : `${percent} ${change < 0 ? "less" : "more"} than ${then}`;
   },
   overBudget: (over: number, shown: string, all: string): string =>
-    over === 0 ? "None used up" : `${shown} of ${all} over`,
+    over === 0 ? "None over" : `${shown} of ${all} over`,
   nothingDue: "Nothing is overdue or due in the next 30 days.",
   moreBills: "Some bills are not shown here.",
   askForRest: "Ask your assistant for the rest.",
@@ -55,6 +55,7 @@ export const books = {
   withoutRate: (amounts: string, currency: string): string =>
     `${amounts}, without a known exchange rate to ${currency}.`,
   total: (amount: string): string => `Total: ${amount}`,
+  plusUnconverted: (amount: string): string => `plus ${amount} without an exchange rate`,
   unconverted: (amounts: string): string => `Not included, because there’s no exchange rate: ${amounts}.`,
   budget: {
     left: (left: string, limit: string): string => `${left} left of ${limit}`,
@@ -87,9 +88,9 @@ export const books = {
   splits: (how: string): string => `Split ${how}`,
   settle: "Once money has changed hands, ask your assistant to settle up.",
   documents: "Documents to sort",
-  noDocuments: "Every document is attached.",
-  cameIn: (day: Child) => <>Added {day}</>,
-  otherAccount: "Asks for money to another account than before",
+  noDocuments: "Nothing to sort. Upload a receipt or an invoice to match it with your books.",
+  cameIn: (day: Child) => <>Added on {day}</>,
+  otherAccount: "Asks to be paid into a different account",
   moreDocuments: "Your assistant can list the rest.",
   upload: "Upload documents",
   latest: "Latest expenses",
@@ -110,7 +111,7 @@ export const books = {
   undoOf: (name: string): string => `Undo the payment of ${name}`,
   news: {
     already: "This date was already paid, skipped or moved. Nothing was paid twice.",
-    changed: "The amount has changed since the page was shown, so nothing was marked as paid. Check it below.",
+    changed: "The amount has changed since you opened this page, so nothing was marked as paid. Check it below.",
     refused:
       "Nothing was changed. The plan of this organization doesn’t include changes, or you’re no longer a member.",
     role: "Your role doesn’t let you mark bills as paid, so nothing was changed. Ask the owner.",

@@ -21,7 +21,7 @@ export const documents = {
   open: "Open this document",
   toBooks: "Back to the books",
   download: "Download the file",
-  addedOn: (day: Child, by?: Child) => (by ? <>Added {day} by {by}</> : <>Added {day}</>),
+  addedOn: (day: Child, by?: Child) => (by ? <>Added on {day} by {by}</> : <>Added on {day}</>),
   payee: "From",
   number: "Number",
   amount: "To pay",
@@ -38,13 +38,13 @@ export const documents = {
   /** Why it is not attached. */
   short: {
     filed: "",
-    question: "A question for you",
+    question: "Needs your answer",
     new: "Matches nothing in your books",
     unread: "Nothing could be read",
   },
   question: "Which of these does it belong to?",
   noneOfThese: "None of these",
-  takeOff: "Detach it",
+  takeOff: "Detach",
   missing: {
     lead: "Some facts could not be read with certainty. If you choose them here, the next document from this sender " +
       "will be read the same way.",
@@ -54,7 +54,7 @@ export const documents = {
   remembered: (day: Child) => <>(read by a label that was confirmed on {day})</>,
   ibanChanged: (payee: Child, iban: Child, was: Child) => (
     <>
-      <strong>Stop before you pay.</strong> {payee} now asks for money to a different account: {iban}, not {was}{" "}
+      <strong>Stop before you pay.</strong> {payee} now asks to be paid into a different account: {iban}, not {was}{" "}
       as before. This is a common kind of fraud. Call them on a number that you already have.
     </>
   ),
