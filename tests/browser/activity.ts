@@ -46,7 +46,7 @@ journey("what an assistant did is seen, undone, and done again", async (page) =>
   assertStringIncludes(await heading(page) ?? "", "Logged 6 expenses");
   await press(page, "Undo");
   assertEquals(await names(), ["Lunch"]);
-  await press(page, "Do it again");
+  await press(page, "Redo");
   assertEquals((await names()).length, 7);
 
   // A filter with the form's options.

@@ -123,12 +123,12 @@ journey("the owner of a variable bill connects its provider, pauses and removes 
 
   const token = page.getByLabel("Personal access token");
   await token.fill("dop_v1_0123456789abcdef-401");
-  await press(page, "Try it and connect");
+  await press(page, "Test and connect");
   assertStringIncludes(await page.getByRole("alert").innerText(), "Nothing was saved");
   assertMatch(await page.locator("main").innerText(), /DigitalOcean doesn’t accept what you entered/);
   assertEquals(await token.inputValue(), "");
   await token.fill(" dop_v1_0123456789abcdef7e57 ");
-  await press(page, "Try it and connect");
+  await press(page, "Test and connect");
   assertEquals(await heading(page), "Cloud hosting is connected to DigitalOcean");
 
   await page.goto("/account");

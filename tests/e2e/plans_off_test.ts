@@ -33,7 +33,7 @@ Deno.test({
     const sellOn = async () => {
       stack = await startStack({ args: ["--no-demo", "--data", folder], env: { CHECKOUT_URL }, empty: true });
     };
-    const speaksOfPlans = /Off on this plan|free to try|trial|Free plan/;
+    const speaksOfPlans = /Not included:|free to try|trial|Free plan/;
     try {
       const { page } = await signIn(stack, "ann@example.com");
       assertNotMatch(page.html, speaksOfPlans);

@@ -57,14 +57,6 @@ export function ProviderLinks({ links, connectable, providers, token, words, for
               </>
             )}
           </p>
-          {/* Kept apart from the button that pauses it. */}
-          {link.role === "owner" && (
-            <p class="small">
-              <a class="quiet danger" href={removePath(link.id)} aria-label={words.removeFrom(link.bill)}>
-                {words.remove}
-              </a>
-            </p>
-          )}
         </Row>
       ))}
       {connectable.map(({ id, name, organization }) => (
@@ -106,6 +98,7 @@ function Actions({ link, token, words }: { link: AccountProviderLink; token: Chi
           </form>
         </>
       )}
+      <a class="quiet danger" href={removePath(id)} aria-label={words.removeFrom(bill)}>{words.remove}</a>
     </div>
   );
 }

@@ -47,8 +47,10 @@ export function ActivityFilterForm(
         />
         <TextField name="from" label={words.from} type="date" value={filter.from} />
         <TextField name="to" label={words.to} type="date" value={filter.to} />
-        <button type="submit">{words.show}</button>
-        {Object.keys(filter).length > 0 && <a href={activityPath(page.organization.id)}>{words.clear}</a>}
+        <div class="actions">
+          <button type="submit">{words.show}</button>
+          {Object.keys(filter).length > 0 && <a href={activityPath(page.organization.id)}>{words.clear}</a>}
+        </div>
       </form>
     </details>
   );

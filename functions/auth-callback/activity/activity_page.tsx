@@ -50,7 +50,7 @@ export async function renderActivity(
         <p class="lead">{words.lead} {page.may_write && words.leadUndo}</p>
         <section>
           <h2>{words.changes}</h2>
-          <ActivityFilterForm {...{ page, filter, reader }} />
+          {(isFiltered || page.changes.length > 0) && <ActivityFilterForm {...{ page, filter, reader }} />}
           {page.changes.length === 0 && (
             <p>{isFiltered ? words.noneFound : words.none} {!isFiltered && page.may_write && words.noneToWriter}</p>
           )}

@@ -93,7 +93,7 @@ export async function renderChange(
           <section>
             <h2>{words[change.undoes === null ? "undoIt" : "redoIt"]}</h2>
             <p>{words[change.undoes === null ? "undoRules" : "redoRules"]}</p>
-            <UndoForm {...{ change, page, token, reader }} isPrimary />
+            <UndoForm {...{ change, page, token, reader }} />
           </section>
         )}
         <p class="back">

@@ -15,16 +15,15 @@ interface UndoFormProps {
   page: ActivityPage;
   token: string;
   reader: Reader;
-  isPrimary?: boolean;
 }
 
-export const UndoForm = ({ change, page, token, reader: { words: { activity: words } }, isPrimary }: UndoFormProps) => (
+export const UndoForm = ({ change, page, token, reader: { words: { activity: words } } }: UndoFormProps) => (
   <form method="post" action="/account/activity">
     <input type="hidden" name="form_token" value={token} />
     <input type="hidden" name="organization" value={page.organization.id} />
     <input type="hidden" name="change" value={change.id} />
     <input type="hidden" name="key" value={crypto.randomUUID()} />
-    <button type="submit" class={isPrimary ? "danger" : undefined}>
+    <button type="submit">
       {words[change.undoes === null ? "undo" : "redo"]}
     </button>
   </form>

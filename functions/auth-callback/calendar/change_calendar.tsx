@@ -7,6 +7,7 @@ import type { AppContext } from "../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { hashToken } from "../../../shared/oauth/tokens.ts";
 import { Buttons } from "../../../shared/pages/components.tsx";
+import { COPY_SCRIPT, CopyText } from "../../../shared/pages/copy_button.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { createUrls } from "../../../shared/urls.ts";
 import type { Done } from "../account/account_page.tsx";
@@ -53,18 +54,17 @@ async function create(
   if (outcome === "refused") {
     throw new AppError("forbidden", "no calendar for them", { says: ({ calendarRefused }) => calendarRefused });
   }
-  const { calendarCreated: words, frame } = c.get("reader").words;
+  const { calendarCreated: words, connecting, frame } = c.get("reader").words;
   return await renderPage(c, {
     title: words.title,
     config,
     user,
+    script: COPY_SCRIPT,
     children: (
       <>
         <h1>{words.title}</h1>
         <p class="lead">{words.lead}</p>
-        <p>
-          <code class="copy">{createUrls(config).calendar(token)}</code>
-        </p>
+        <CopyText text={createUrls(config).calendar(token)} words={connecting} />
         <p>{words.how}</p>
         <p>{words.secret}</p>
         <Buttons>

@@ -78,7 +78,7 @@ async function render(
                 </div>
                 <div class="press">
                   {members > 0 && <a class="button" href={`/organizations/${id}/members`}>{words.handOver}</a>}
-                  <a class="button" href={`/organizations/${id}/delete`}>{words.deleteIt}</a>
+                  <a class="button danger" href={`/organizations/${id}/delete`}>{words.deleteIt}</a>
                 </div>
               </li>
             ))}

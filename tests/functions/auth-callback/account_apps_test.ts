@@ -12,7 +12,7 @@ accountTest(
     await connectApp(database, { userId: id, name: `"><img src=x>` });
     const page = await (await browser.get("/account?done=<b>")).text();
     assertStringIncludes(page, "Team plan, free to try until 4 December 2026");
-    assertStringIncludes(page, "unverified app · returns to claude.ai");
+    assertStringIncludes(page, "Unverified app · returns to claude.ai");
     assertStringIncludes(page, "never used");
     assertNotMatch(page, /<script>alert|<img src/);
     pages.clock.now = new Date("2027-01-01T00:00:00Z");
@@ -126,7 +126,10 @@ accountTest(
     await subscribe("digest.sent", "https://hooks.example/secret-path", "2026-11-24T10:00:00Z");
     await subscribe("price.rose", "https://hooks.example/expired", "2026-11-01T10:00:00Z");
     const shown = await account();
-    assertMatch(shown, /Bills due, Reminder mails: sent to hooks\.example until <time[^>]+>24 November 2026</);
+    assertMatch(
+      shown,
+      /Events sent to hooks\.example until <time[^>]+>24 November 2026<\/time>, unless renewed: Bills due, Reminder mails/,
+    );
     assertNotMatch(shown, /secret-path|Price rises/);
 
     const other = await onboarded(pages, database, "other@example.com");

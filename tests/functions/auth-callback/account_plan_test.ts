@@ -36,10 +36,10 @@ Deno.test("GET /account shows plan, status, period end and the missing features"
   await say("charged", 1);
   const paid = await shown(2);
   assertStringIncludes(paid, "Team plan, paid until 2 December 2026");
-  assertNotMatch(paid, /Off on this plan/);
+  assertNotMatch(paid, /Not included/);
 
   await say("charged", 3, PLANS.pro);
-  assertStringIncludes(await shown(3), "Off on this plan: amounts from bill providers");
+  assertStringIncludes(await shown(3), "Not included: amounts from bill providers");
 
   await say("pending", 4);
   assertStringIncludes(await shown(5), "Team plan; a payment didn’t arrive, and the plan stops on 11 November 2026");
@@ -47,7 +47,7 @@ Deno.test("GET /account shows plan, status, period end and the missing features"
   assertStringIncludes(stopped, "Free plan; the Team plan stopped on 11 November 2026");
   assertStringIncludes(
     stopped,
-    "Off on this plan: connecting AI assistants, amounts from bill providers, reminder emails",
+    "Not included: connecting AI assistants, amounts from bill providers, reminder emails",
   );
 
   await say("cancelled", 13);
@@ -72,7 +72,7 @@ Deno.test("GET /account shows plan, status, period end and the missing features"
     onTrial,
     "Team plan, free to try until 25 November 2026; the subscription ended on 17 November 2026",
   );
-  assertNotMatch(onTrial, /Off on this plan/);
+  assertNotMatch(onTrial, /Not included/);
   await say("resumed", 19, PLANS.pro);
   assertStringIncludes(
     await shown(19),

@@ -78,7 +78,7 @@ accountTest("Undo reverts a change once, and can be undone", async (pages, datab
   assertEquals((await anna.browser.submit(page, 'name="change"', {})).headers.get("location"), undo);
   assertEquals(await names(database), []);
   const undone = await open(anna, undo);
-  assertStringIncludes(undone, "Done. This is what was undone.");
+  assertStringIncludes(undone, "Done. See the changes below.");
   const again = await anna.browser.submit(undone, 'name="change"', {});
   assertEquals(again.status, 303);
   assertEquals(await names(database), ["Lunch"]);
@@ -94,7 +94,7 @@ accountTest("Undo names the obstacle and changes nothing", async (pages, databas
   const refused = await anna.browser.submit(await open(anna, changeAt(change_id)), 'name="change"', {});
   assertEquals(refused.status, 409);
   const text = await refused.text();
-  assertStringIncludes(text, "Something it touched has changed since");
+  assertStringIncludes(text, "Something in it was changed later");
   assertStringIncludes(text, "<bdi>Lunch</bdi>");
   assertEquals(await names(database), ["Lunch"]);
 });

@@ -75,7 +75,7 @@ accountTest("a manager approves by one press, and opening the page changes nothi
   assertStringIncludes(approved, "Approved by");
   // An approved change is undone on the activity page.
   const [, change] = /href="(\/account\/activity[^"]+change=chg_[^"]+)">it can be undone/.exec(approved)!;
-  assertStringIncludes(await pageOf(cleo, change!.replaceAll("&amp;", "&")), "Undo it");
+  assertStringIncludes(await pageOf(cleo, change!.replaceAll("&amp;", "&")), "Undo this change");
   assert((await auditOf(database)).includes("approval.approved"));
   assertEquals(pages.mails.filter(({ subject }) => subject.startsWith("Approved")).map(({ to }) => to), [
     "ben@example.com",

@@ -52,7 +52,7 @@ providerTest(
         "Settings, Keys",
         "kept encrypted",
         "not your assistant",
-        "Try it and connect",
+        "Test and connect",
       ]
     ) {
       assertStringIncludes(page, words);

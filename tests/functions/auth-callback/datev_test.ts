@@ -74,8 +74,14 @@ accountTest("accounts are saved once, used by the folder, and undone like other 
   const shown = plain(await (await browser.get(`${path}?done=saved`)).text());
   assertStringIncludes(shown, "The accounts are saved.");
   const missing = "Travel &amp; more, Utilities, Uncategorized";
-  assertMatch(shown, new RegExp(`No account: .*${missing}. Their payments are left out of the batch`));
-  assertMatch(plain(await (await browser.get(exportPath)).text()), new RegExp(`No account: .*${missing}`));
+  assertMatch(
+    shown,
+    new RegExp(`Categories without an account: .*${missing}. Their payments are left out of the batch`),
+  );
+  assertMatch(
+    plain(await (await browser.get(exportPath)).text()),
+    new RegExp(`Categories without an account: .*${missing}`),
+  );
   const files = await folder();
   const batch = files.get("datev/EXTF_Buchungsstapel_2026-10.csv")!.split("\r\n");
   assertMatch(batch[0]!, /^"EXTF";700;21;"Buchungsstapel";13;\d{17};.*;29098;55003;20260101;4;20261001;20261031;/);

@@ -103,7 +103,7 @@ accountTest("with plans off no page mentions them", async (pages, database) => {
     const hostile = { form_token, action, plans_enabled: "false", plan: "team", organization_id: organizationId };
     assertEquals((await browser.post("/account", hostile)).status, 400);
   }
-  assertStringIncludes(await (await browser.get("/account")).text(), "Off on this plan");
+  assertStringIncludes(await (await browser.get("/account")).text(), "Not included");
 
   await switchPlans(database, "off");
   const account = (await (await browser.get("/account")).text()).replaceAll(/<(style|script).*?<\/\1>/gs, "");

@@ -93,10 +93,10 @@ Deno.test("planText() names a grace period that includes more than the plan or l
 });
 
 Deno.test("the plan's text lists missing features", () => {
-  assertEquals(offText(["bills:variable"]), "Off on this plan: amounts from bill providers");
+  assertEquals(offText(["bills:variable"]), "Not included: amounts from bill providers");
   assertEquals(
     offText(["ai:connector", "reminders:email"]),
-    "Off on this plan: connecting AI assistants, reminder emails",
+    "Not included: connecting AI assistants, reminder emails",
   );
 });
 

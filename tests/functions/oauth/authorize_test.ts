@@ -23,7 +23,7 @@ Deno.test("a signed-in person sees the consent page after one database call", as
   }
   assertMatch(text, new RegExp(`value="${person.organizations[0]}"[^>]* disabled=""`));
   assertMatch(text, new RegExp(`value="${person.organizations[1]}"[^>]* checked=""`));
-  assertStringIncludes(text, "needs the Pro plan");
+  assertStringIncludes(text, "Needs the Pro plan");
   for (const action of ["approve", "deny"]) assertStringIncludes(text, `name="action" value="${action}"`);
   assertEquals(response.headers.get("x-frame-options"), "DENY");
   assertEquals(response.headers.get("cross-origin-opener-policy"), "same-origin");

@@ -93,8 +93,8 @@ export const apps = {
   changeAccessOf: (app: string): string => `Change what ${app} may do`,
   verified: ({ app, maker, host }: { app: string; maker: string; host: string }): string =>
     `${app}, by ${maker} (verified: ${host})`,
-  published: (host: string): string => `published by ${host}`,
-  unconfirmed: "unverified app",
+  published: (host: string): string => `Published by ${host}`,
+  unconfirmed: "Unverified app",
   returnsTo: (host: string): string => `returns to ${host}`,
   onComputer: (host: string): string => `on this computer (${host})`,
   opens: (scheme: string): string => `the app that opens ${scheme}: links`,
@@ -103,7 +103,7 @@ export const apps = {
   lastUsed: (at: Child) => <>last used {at}</>,
   neverUsed: "never used",
   /** @param change one of `changes` */
-  lastChange: (change: string, at: Child) => <>last change: {change}, {at}</>,
+  lastChange: (change: string, at: Child) => <>Last change: {change}, {at}</>,
   /** By the tool that made the change. */
   changes: {
     log_expenses: "logged expenses",
@@ -124,7 +124,7 @@ export const apps = {
   /** Titles of events, their destinations and expiry. */
   sent: (titles: string, host: string, until: Child) => (
     <>
-      {titles}: sent to {host} until {until}, unless it renews
+      Events sent to {host} until {until}, unless renewed: {titles}
     </>
   ),
   stopEvents: "Stop events",
@@ -139,7 +139,7 @@ export const access = {
   question: (app: Child) => <>What may {app} do?</>,
   lead: (organization: Child) => (
     <>
-      This applies to the expenses of {organization}, from its next request on.
+      This applies to the expenses of {organization}, starting with the app’s next request.
     </>
   ),
   legend: "It may",

@@ -7,7 +7,7 @@ export const changeAddress = {
   lead: (address: Child) => <>You sign in with {address}. We’ll email that address and the new one.</>,
   field: "New address",
   send: "Email both addresses",
-  cancel: "Keep the address",
+  cancel: "Keep this address",
   notAnAddress: "That’s not an email address. Check it for typos.",
   same: "You already sign in with this address.",
   /** Don't promise a mail: none is sent if the new address has an account, and the page doesn't reveal that. */

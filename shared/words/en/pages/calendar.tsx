@@ -22,8 +22,8 @@ export const calendars = {
 export const calendarCreated = {
   title: "Your calendar’s address",
   lead: "Copy it now: we don’t keep it, so we can’t show it again.",
-  how: "In your calendar app, subscribe to a calendar by URL and paste the address. It has overdue bills and " +
-    "those due in the next 12 months, without amounts until you show them on your account page.",
+  how: "In your calendar app, subscribe to a calendar by URL and paste the address. It shows overdue bills " +
+    "and bills due in the next 12 months. To add amounts, choose “Show amounts” on your account page.",
   secret:
     "Anyone who has the address can see your bills. If others might have it, turn the calendar off on your account page.",
 };

@@ -22,7 +22,7 @@ export const consent = {
   },
   /** @param plan "Team plan" */
   membership: (plan: string, role: string): string => `${plan}, ${role}`,
-  needsPlan: "needs the Pro plan",
+  needsPlan: "Needs the Pro plan",
   seePlan: "see the plan",
   /** When no organization’s plan includes assistants. */
   nothingToConnect: {

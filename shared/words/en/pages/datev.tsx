@@ -8,7 +8,7 @@ export const datev = {
   title: "DATEV accounts",
   heading: (organization: Child) => <>DATEV accounts of {organization}</>,
   lead:
-    "With these accounts, the folder for your accountant has a batch of bookings for DATEV (EXTF) for each month. Ask your accountant for the numbers.",
+    "With these accounts, your accountant’s folder includes a DATEV booking batch (EXTF) for each month. Ask your accountant for the numbers.",
   saved: "The accounts are saved.",
   problems: {
     intro: "Nothing was saved yet. Check the marked fields.",
@@ -25,7 +25,7 @@ export const datev = {
   consultantNumber: "Consultant number",
   consultantReason: "Beraternummer: the number of your tax adviser at DATEV.",
   clientNumber: "Client number",
-  clientReason: "Mandantennummer: your number at the tax adviser.",
+  clientReason: "Mandantennummer: your number with your tax adviser.",
   chart: "Chart of accounts",
   charts: { "03": "SKR03", "04": "SKR04" },
   chartReason: "Account numbers have four digits.",
@@ -40,8 +40,9 @@ export const datev = {
   counter: "Bank, cash and taxes",
   paidFrom: "Bank or cash account",
   paidFromReason: "All payments are booked against it, for example 1200 (SKR03) or 1800 (SKR04).",
-  clearing: "Account for categories without an account",
-  clearingReason: "Optional. Without it, their payments are left out of the batch and listed in a file.",
+  clearing: "Fallback account",
+  clearingReason:
+    "Optional, for categories without an account. Otherwise the batch leaves out their payments and a file lists them.",
   taxKey: (rate: string) => `Tax key for ${rate}`,
   taxKeyReason:
     "Optional BU-Schlüssel. Leave it empty if your accounts compute input tax themselves (Automatikkonten).",
@@ -49,7 +50,7 @@ export const datev = {
   accountsReason: "One account for each category. Several categories may share an account.",
   missing: (categories: Child, clearing: string | undefined) => (
     <>
-      No account: {categories}. {clearing
+      Categories without an account: {categories}. {clearing
         ? `Their payments are booked on account ${clearing} and listed in a file.`
         : "Their payments are left out of the batch and listed in a file."}
     </>

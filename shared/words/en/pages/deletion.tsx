@@ -46,8 +46,8 @@ export const deleteAccount = {
   going: (on: Child) => (
     <>
       It will be deleted on{" "}
-      {on}. You have already left the organizations of others. Until you keep your account, you can’t create, join or
-      connect anything.
+      {on}. You have already left the organizations of others. Until you choose to keep your account, you can’t create,
+      join or connect anything.
     </>
   ),
   stillDownload: "Until then you can download the books of your organizations:",

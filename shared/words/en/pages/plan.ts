@@ -32,5 +32,5 @@ export const plan = {
   alsoCounts: (paid: string, plan: Plan, until: string, { date }: PageFormat): string =>
     `${paid}. The ${NAMES[plan]} still applies until ${date(until)}, although its payment didn’t arrive`,
   off: (features: readonly (keyof typeof FEATURES)[]): string =>
-    `Off on this plan: ${features.map((feature) => FEATURES[feature]).join(", ")}`,
+    `Not included: ${features.map((feature) => FEATURES[feature]).join(", ")}`,
 };

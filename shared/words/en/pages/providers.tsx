@@ -82,20 +82,19 @@ export const connectProvider = {
   ),
   keyRefused: (provider: string, account: Child) => (
     <>
-      {provider} no longer accepts the key we have:{" "}
-      {account}. What you enter here replaces it; amounts that have arrived stay.
+      {provider} no longer accepts the key we have: {account}. The new key replaces it; amounts already fetched stay.
     </>
   ),
   connectedNow: (account: Child) => (
-    <>Connected now: {account}. What you enter here replaces it; amounts that have arrived stay.</>
+    <>Connected now: {account}. The new key replaces it; amounts already fetched stay.</>
   ),
-  submit: "Try it and connect",
+  submit: "Test and connect",
   cancel: "Cancel",
   example: "Example",
   exampleLead: "For September 2026 we ask, and your server answers:",
   whatWeDo: "What we do with it",
-  weTry: (provider: string): string => `We try it once, now. We keep it only if ${provider} accepts it.`,
-  weTryServer: "We try it once, now. We keep it only if the server accepts it.",
+  weTry: (provider: string): string => `We test it once, now. We keep it only if ${provider} accepts it.`,
+  weTryServer: "We test it once, now. We keep it only if the server accepts it.",
   weUse: "We use it only to read what was charged for this bill.",
   weKeep: "It is kept encrypted. Nobody can look at it again: not you, not other members, not your assistant.",
   weDelete: "It is deleted when you remove the connection under Account.",
@@ -152,7 +151,7 @@ export const connectRefusals = {
     title: "Only the owner can connect a bill",
     message: (bill: Child, organization: Child, owner: Child) => (
       <>
-        The owner of {organization} is {owner}. Send them the address of this page: it connects {bill} for everybody.
+        The owner of {organization} is {owner}. Send them the address of this page so that they can connect {bill}.
       </>
     ),
   },
@@ -173,8 +172,7 @@ export const connectRefusals = {
     title: "The plan doesn’t include this",
     message: (bill: Child, organization: Child) => (
       <>
-        Fetching amounts needs the Team plan, which {organization} isn’t on now. Meanwhile the amount of {bill}{" "}
-        is entered by hand.
+        Fetching amounts needs the Team plan. Until {organization} is on it, enter the amount of {bill} by hand.
       </>
     ),
     seePlans: "See the plans",
