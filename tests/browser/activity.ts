@@ -33,7 +33,7 @@ journey("what an assistant did is seen, undone, and done again", async (page) =>
   await follow(page, "Changed Lunch: amount");
   for (const amount of ["€14.50", "€20.00"]) assertStringIncludes(await main(page), amount);
   await press(page, "Undo");
-  assertStringIncludes(await said(page), "Done. This is what was undone.");
+  assertStringIncludes(await said(page), "Done. See the changes below.");
   // The previous page still has its button.
   await page.goBack();
   if (await page.getByRole("button", { name: "Undo", exact: true }).count() > 0) await press(page, "Undo");
