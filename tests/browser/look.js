@@ -74,6 +74,29 @@ export function faultsOf() {
       if (ratio < 3) faults.push(`edge contrast ${ratio.toFixed(2)}: ${name}`);
     }
   }
+  // Links and buttons that touch on a line, and texts that touch the list above them.
+  const controls = [...document.querySelectorAll("a[href], button, summary")].filter(isShown);
+  for (const [place, control] of controls.slice(1).entries()) {
+    const before = controls[place];
+    const one = [...before.getClientRects()].at(-1);
+    const [other] = control.getClientRects();
+    const isOnOneLine = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 4;
+    if (isOnOneLine && Math.abs(other.left - one.right) < 4) {
+      faults.push(`no space: ${before.textContent.trim()}|${control.textContent.trim()}`);
+    }
+  }
+  for (const list of document.querySelectorAll("main .rows")) {
+    const next = list.nextElementSibling;
+    if (!next || !isShown(next) || list.childElementCount === 0) continue;
+    const gap = next.getBoundingClientRect().top - list.getBoundingClientRect().bottom;
+    if (gap < 8) faults.push(`${gap} px below a list: ${next.textContent.trim().slice(0, 40)}`);
+  }
+  // Amounts of one list end at one edge.
+  for (const list of document.querySelectorAll("ul, ol")) {
+    const amounts = [...list.querySelectorAll(":scope > li > .amount")].filter(isShown);
+    const edges = new Set(amounts.map((amount) => Math.round(amount.getBoundingClientRect().right)));
+    if (edges.size > 1) faults.push(`amounts end at ${[...edges]} px: ${list.textContent.trim().slice(0, 40)}`);
+  }
   for (const id of new Set([...document.querySelectorAll("[id]")].map(({ id }) => id))) {
     if (document.querySelectorAll(`#${CSS.escape(id)}`).length > 1) faults.push(`id ${id} twice`);
   }
