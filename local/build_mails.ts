@@ -3,8 +3,7 @@
  * rebuilds and compares them.
  */
 import { wordsOf } from "../shared/words/words.ts";
-import { MAIL_KINDS } from "./auth/settings.ts";
-import { signInTemplate } from "./auth/sign_in_template.tsx";
+import { MAIL_KINDS, signInTemplate } from "./auth/sign_in_template.tsx";
 
 const TEMPLATES = new URL("../supabase/templates/", import.meta.url);
 

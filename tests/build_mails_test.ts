@@ -1,7 +1,7 @@
 /** Checks that the committed sign-in mails, which the platform reads as files, match the catalog. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { MAIL_KINDS, readAuthSettings } from "../local/auth/settings.ts";
-import { signInTemplate } from "../local/auth/sign_in_template.tsx";
+import { readAuthSettings } from "../local/auth/settings.ts";
+import { MAIL_KINDS, signInTemplate } from "../local/auth/sign_in_template.tsx";
 import { wordsOf } from "../shared/words/words.ts";
 import { accented, plainWords } from "./_support/accented_mails.ts";
 

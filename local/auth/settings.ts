@@ -1,12 +1,10 @@
 /** The identity provider's settings from `supabase/config.toml`, for the embedded one. */
 import { parse } from "smol-toml";
 import { wordsOf } from "../../shared/words/words.ts";
-import { signInText } from "./sign_in_template.tsx";
+import { type MailKind, signInText } from "./sign_in_template.tsx";
 
 const ROOT = new URL("../../", import.meta.url);
 
-export const MAIL_KINDS = ["magic_link", "confirmation", "email_change"] as const;
-export type MailKind = typeof MAIL_KINDS[number];
 /** Mails that sign a person in. */
 export type SignInKind = Exclude<MailKind, "email_change">;
 

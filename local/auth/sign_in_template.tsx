@@ -5,7 +5,9 @@
  */
 import { BUTTON, MailFrame } from "../../shared/mail/html_part.tsx";
 import type { Words } from "../../shared/words/words.ts";
-import type { MailKind } from "./settings.ts";
+
+export const MAIL_KINDS = ["magic_link", "confirmation", "email_change"] as const;
+export type MailKind = typeof MAIL_KINDS[number];
 
 /**
  * The link carries the token's hash to our own page: `RedirectTo`, or the default page if that address is not allowed.
