@@ -250,3 +250,20 @@ Deno.test("an open-ended contract is announced before its minimum term ends, and
   await addBill(books, "Phone", FAR, { contract });
   assertEquals(await daysOf(SOON, 60), { "11-16": "cancel_by Phone 14", "11-27": "cancel_by Phone 3" });
 });
+
+Deno.test("a price rise is compared with the last date that was not skipped", async () => {
+  const books = await fresh({ day: "2026-10-10" });
+  const bill_id = await addBill(books, "Music", "2026-10-12", { remind_days_before: 0 });
+  await run(at("2026-10-12"));
+  books.goTo("2026-10-13");
+  await books.ok("mark_bill_paid", { bill_id, due_on: "2026-10-12" });
+  await run(at("2026-11-12"));
+  books.goTo("2026-11-13");
+  await books.ok("update_bill", { bill_id, set: { amount: "12" }, apply_from: "2026-11-12" });
+  await books.ok("update_bill", { bill_id, occurrence: { action: "skip", due_on: "2026-11-12" } });
+  const [digest] = await run(at("2026-12-05"));
+  assertEquals(
+    digest!.content.organizations[0]!.notices.map(({ kind, amount, earlier_amount }) => [kind, amount, earlier_amount]),
+    [["price_rise", "12.00", "10.00"]],
+  );
+});

@@ -390,14 +390,6 @@ export const MUTANTS: readonly Mutant[] = [
     "values",
   ),
   sql(
-    "the limits of a deleted organization's apps stay behind",
-    "jobs/purge",
-    "select from oauth.grants as g where g.organization_id = organization.id and strpos(b.key, g.id::text) > 0",
-    "select from oauth.grants as g where false",
-    "purge",
-    "canary/purged",
-  ),
-  sql(
     "a new calendar address keeps showing amounts",
     "calendar/change_calendar",
     "token_hash = excluded.token_hash, show_amounts = false,",
@@ -460,8 +452,7 @@ export const MUTANTS: readonly Mutant[] = [
     "shared/connector/json_rpc.ts",
     "return most === 0 || Object",
     "return Object",
-    "functions/mcp/transport",
-    "functions/mcp/limits",
+    "functions/mcp/calls",
   ),
   // TypeScript: statements.
   ts(
@@ -476,8 +467,7 @@ export const MUTANTS: readonly Mutant[] = [
     "shared/import/formats/ofx.ts",
     '(own && (valueOf(own, "CURSYM") || own.text)) || common',
     "common",
-    "shared/import/read_import",
-    "shared/import/account",
+    "shared/import/formats",
   ),
   ts(
     "balances of statements that do not meet are joined",
@@ -493,23 +483,19 @@ export const MUTANTS: readonly Mutant[] = [
     `read.startsWith('="') && read.endsWith('"') ? read.slice(2, -1) : read`,
     "read",
     "shared/import/read_import",
-    "shared/import/statements",
   ),
   ts(
     "an answered sign is turned around",
     "shared/import/conventions.ts",
     'const value = told ? told === "negative" : negative !== undefined;',
     'const value = told ? told !== "negative" : negative !== undefined;',
-    "shared/import/read_import",
-    "shared/import/account",
+    "shared/import/unknown_statements",
   ),
   ts(
     "a row with an empty name is dropped",
     "shared/import/find_columns.ts",
     "if (columns.name?.length && told.name === undefined) {",
     "if (false) {",
-    "shared/import/read_import",
-    "shared/import/statements",
-    "shared/import/unknown_statements",
+    "shared/import/unknown_cases",
   ),
 ];

@@ -71,9 +71,6 @@ begin
       exit organizations when rows_left <= 0;
     end loop;
     -- Few rows are left now, and they cascade from the organization or its members.
-    delete from oauth.rate_buckets as b where strpos(b.key, organization.id) > 0 or exists (
-      select from oauth.grants as g where g.organization_id = organization.id and strpos(b.key, g.id::text) > 0
-    );
     update jobs.reminder_digests as d set content = null
     where exists (
       select from jsonb_array_elements(d.content -> 'organizations') as o where o ->> 'id' = organization.id
@@ -115,7 +112,6 @@ begin
     if to_regclass('auth.flow_state') is not null then
       execute 'delete from auth.flow_state where user_id = $1' using person.user_id;
     end if;
-    delete from oauth.rate_buckets as b where strpos(b.key, person.user_id::text) > 0;
     delete from identity.invitations as i where i.address = lower(person.email);
     delete from app.tool_reads as t where t.user_id = person.user_id;
     -- Cascades to the profile, and through it to memberships, grants, calendars and mails.

@@ -74,6 +74,17 @@ Deno.test("a past month is fetched for the date due after it, and once paid it s
   assertEquals(await amounts(database), ["2026-11-25 90.00 provider", "2026-12-25 - rule"]);
 });
 
+Deno.test("a statement is not applied to the first day of the next month once its own date is paid", async () => {
+  await database.reset();
+  const registry = registryOf(scriptedProvider().provider);
+  const books = await openBooks(database, { day: "2026-10-01" });
+  const bill_id = await addBill(books, "Power", "2026-10-01");
+  await addLink(database, { organizationId: books.organizationId, billId: bill_id, provider: "power" });
+  await books.ok("mark_bill_paid", { bill_id, due_on: "2026-10-01", amount: "80" });
+  await job({ registry }).run();
+  assertEquals(await amounts(database), ["2026-11-01 - rule"]);
+});
+
 Deno.test("the new month's date is found even where it is still the previous month", async () => {
   await database.reset();
   const registry = registryOf(scriptedProvider().provider);

@@ -108,6 +108,11 @@ Deno.test("readImport() reads bank statements with a preamble", () => {
   assertEquals([short(tabs), tabs.mapping.delimiter], [["2026-10-01 2.5 Brood"], "tab"]);
 });
 
+Deno.test('readImport() reads ="14.50", with which spreadsheets keep a text', () => {
+  const csv = 'Date,Name,Amount\n2026-10-01,="Kiosk",="14.50"\n2026-10-02,"=""Tea""","=""4.00"""\n';
+  assertEquals(short(read(csv)), ["2026-10-01 14.5 Kiosk", "2026-10-02 4 Tea"]);
+});
+
 Deno.test("readImport() distinguishes decimal commas from points, with either as thousands separator", () => {
   const amounts = (list: string[], mapping?: Mapping) => {
     const result = read(["Date;Name;Amount", ...list.map((amount) => `2026-10-01;x;${amount}`)].join("\n"), mapping);
