@@ -15,6 +15,7 @@ export interface Digest {
     organizations: {
       name: string;
       bills: { name: string; days: number; dates: number; amount: string | null }[];
+      unlisted: { overdue: number; due: number; due_until: string | null };
       notices: DigestNotice[];
       budgets: DigestBudget[];
     }[];

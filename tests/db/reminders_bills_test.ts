@@ -42,6 +42,14 @@ Deno.test("overdue bills are listed with due ones, one line each", async () => {
   );
 });
 
+Deno.test("a digest lists 100 due bills, and counts the others", async () => {
+  const books = await fresh();
+  for (let n = 1; n <= 102; n++) await addBill(books, `Bill ${n}`, n > 101 ? "2026-11-23" : "2026-11-22");
+  const [digest] = await run(at("2026-11-20"));
+  const { bills, unlisted } = digest!.content.organizations[0]!;
+  assertEquals([bills.length, unlisted], [100, { overdue: 0, due: 2, due_until: "2026-11-23" }]);
+});
+
 Deno.test("paid, skipped, snoozed, paused and muted bills get no reminder; a snooze ends", async () => {
   const books = await fresh();
   for (const name of ["Paid", "Snoozed", "Paused", "Silent", "Kept"]) await addBill(books, name, "2026-11-22");
