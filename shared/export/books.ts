@@ -17,7 +17,8 @@ const WHAT = {
 export const BOOKS = {
   settings: {
     ...{ id: "text", name: "text", base_currency: "text", timezone: "text", closed_through: "day?" },
-    ...{ own_only: "flag", relabel_closed: "flag", datev: "object?", plan: "text", trial_ends_at: "instant?" },
+    ...{ own_only: "flag", relabel_closed: "flag", low_balance_limit: "decimal?", low_balance_currency: "text?" },
+    ...{ datev: "object?", plan: "text", trial_ends_at: "instant?" },
     created_at: "instant",
   },
   members: { email: "text", role: "text", sees_private: "flag", mails: "text", since: "instant" },

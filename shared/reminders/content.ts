@@ -57,13 +57,17 @@ export type Unlisted = z.infer<typeof Unlisted>;
 
 /**
  * The end of a trial, its first charge, the renewal or last day to cancel of a contract, a price rise, or an automatic
- * payment without an amount. Announced once, or once more near the day.
+ * payment without an amount, or a balance that will likely fall below the limit. Announced once, or once more near the
+ * day.
  */
 export const DigestNotice = z.object({
-  kind: z.enum(["trial", "trial_charged", "cancel_by", "renewal", "price_rise", "awaited"]),
-  bill_id: z.string(),
+  kind: z.enum(["trial", "trial_charged", "cancel_by", "renewal", "price_rise", "awaited", "low_balance"]),
+  /** The bill or account; for all accounts together, the organization. */
   name: z.string(),
-  /** The last day of a trial, the last day to cancel, the renewal, the first date with the new price, the due date. */
+  /**
+   * The last day of a trial, the last day to cancel, the renewal, the first date with the new price, the due date, the
+   * first day below the limit.
+   */
   on: z.string(),
   /** From today. */
   days: z.number(),
@@ -84,14 +88,18 @@ export const DigestNotice = z.object({
   ends_on: z.optional(z.nullable(z.string())),
   form: z.optional(z.nullable(z.enum(["letter", "email", "online", "any"]))),
   /**
-   * The bill's amount; for a contract, the amount of its next term; for a price rise, the new one. Null when unknown or
-   * hidden.
+   * The bill's amount; for a contract, the amount of its next term; for a price rise, the new one; for a balance, the
+   * likely one. Null when unknown or hidden.
    */
   amount: z.nullable(z.string()),
   /** The price before a rise. */
   earlier_amount: z.nullable(z.string()),
   /** With `trial_charged`: the payment was recorded automatically, and no statement shows it. */
   is_assumed: z.optional(z.nullable(z.boolean())),
+  /** With `low_balance`: the low end of the forecast and the limit, null when hidden, and if it is all accounts. */
+  low: z.optional(z.nullable(z.string())),
+  limit: z.optional(z.nullable(z.string())),
+  is_total: z.optional(z.nullable(z.boolean())),
 });
 export type DigestNotice = z.infer<typeof DigestNotice>;
 

@@ -1,6 +1,6 @@
 /** The texts of a digest line, shared by the text and HTML parts. */
 import type { Difference } from "../words/message.ts";
-import { difference, percentOf } from "./amounts.ts";
+import { difference, differenceOf } from "./amounts.ts";
 import {
   type DigestBalance,
   type DigestBill,
@@ -234,6 +234,10 @@ function noticeNote(notice: DigestNotice, { words, format, today }: Setting): st
       return words.notice.renewal({ amount, months: months ?? 0, isContract });
     case "awaited":
       return words.notice.awaited;
+    case "low_balance": {
+      const [low, limit] = [money(notice.low ?? null), money(notice.limit ?? null)];
+      return words.notice.low_balance({ amount, low, limit, isTotal: notice.is_total ?? false });
+    }
     case "price_rise": {
       const { amount: now, earlier_amount: earlier } = notice;
       if (now === null || earlier === null) return words.notice.price_rise({});
@@ -283,11 +287,6 @@ const notTakenNote = (word: ProviderWord, { words: { line }, format, today }: Se
 
 const besideUsual = ({ amount, usual }: ProviderWord, format: Wording["format"]): Difference | undefined =>
   amount && usual ? differenceOf(difference(amount, usual), { of: usual, format }) : undefined;
-
-function differenceOf(change: string, { of, format }: { of: string; format: Wording["format"] }): Difference {
-  const percent = percentOf(change, of);
-  return { isLess: change.startsWith("-"), ...(percent > 0 && { share: format.percent(percent) }) };
-}
 
 function totalOf(
   { total, bills, base_currency, rates_on }: DigestOrganization,

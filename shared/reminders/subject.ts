@@ -97,6 +97,7 @@ function countsOf(content: DigestContent, { words, format }: Wording): string {
     renewal: count("renewal"),
     priceRise: count("price_rise"),
     awaited: count("awaited"),
+    lowBalance: count("low_balance"),
     usedUp,
     almostUsedUp: budgetsOf(content).length - usedUp,
     ...waitingOf(content),

@@ -33,7 +33,7 @@ export function Shown({ words: { pages: { frontPage: { shown } }, mails: { diges
           <figcaption>{mail.caption}</figcaption>
           <p class="title">
             {digest.subject([
-              digest.counts({ ...counts, trialEnded: 0, trialCharged: 0, almostUsedUp: 0, others: 0 }),
+              digest.counts({ ...counts, trialEnded: 0, trialCharged: 0, lowBalance: 0, almostUsedUp: 0, others: 0 }),
             ])}
           </p>
           <Dates heading={digest.headings.overdue} dates={mail.overdue} isBad />

@@ -47,6 +47,7 @@ export const fields = {
   is_estimate: "estimated or not",
   is_private: "private",
   kind: "kind",
+  low_balance_limit: "low balance limit",
   mails: "which emails you get",
   merged_into: "what it was merged into",
   month_days: "days of the month",

@@ -48,6 +48,20 @@ export const forecast = {
       }.`
       : `${name} until ${until}: ${sum}.`;
   },
+  /** The balances that fall below the limit; those that are below it already aren't listed. */
+  limit: (
+    { below, ...limit }: Money & {
+      below: { account?: string; on: string; low: string; likely: string; currency: string }[];
+    },
+    until: string,
+  ): string =>
+    below.length === 0
+      ? `No balance that is above the limit of ${money(limit)} is expected to fall below it until ${until}.`
+      : below.map(({ account, on, low, likely, currency }) =>
+        `${account ?? "All accounts together"} will likely fall below the limit of ${money(limit)} on ${on}: likely ${
+          money({ amount: likely, currency })
+        }, perhaps only ${low}.`
+      ).join(" "),
   leftOut: {
     no_balance: ({ names: all }: { names: string[] }): string =>
       `${

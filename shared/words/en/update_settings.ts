@@ -136,6 +136,9 @@ export const refusals = {
 export const warnings = {
   "mails_off": (): string =>
     "Emails to this person are turned off altogether, so none will come. They can be turned on on the account page.",
+  "no_balance_yet": (): string =>
+    "No current balance is known, so no mail about the limit can come. Import a statement, or log a balance " +
+    "(log_expenses, kind balance).",
   "mails_off.now": (): string =>
     "This person gets no emails until email_enabled is true again; no date turns emails back on by itself.",
   "revalued": ({ currency, moved, without_rate, pending }: Revalued): string =>
@@ -183,6 +186,8 @@ interface Changed {
   own_only?: boolean;
   /** Whether notes, tags and categories may change in closed months. */
   relabel_closed?: boolean;
+  /** "" when there is none. */
+  low_balance_limit?: Money | "";
   /** The accounts of the DATEV export changed. */
   datev?: true;
   /** The last closed day; "" when no month is closed. */
@@ -216,7 +221,7 @@ export const changes = {
     format: EffectFormat = DATA_FORMAT,
   ): string =>
     [
-      changed && `Settings: ${preferences(changed)}`,
+      changed && `Settings: ${preferences(changed, format)}`,
       category && changeOfCategory(category),
       budget && changeOfBudget(budget, format),
       rules && changeOfRules(rules),
@@ -229,7 +234,7 @@ const MAILS = {
   none: "the member gets no emails",
 };
 
-const preferences = (changed: Changed): string =>
+const preferences = (changed: Changed, format: EffectFormat): string =>
   [
     changed.base_currency && `main currency ${changed.base_currency}`,
     changed.default_lead_days !== undefined && `reminders ${count(changed.default_lead_days, "day")} before`,
@@ -239,6 +244,11 @@ const preferences = (changed: Changed): string =>
     changed.own_only !== undefined && (changed.own_only ? "members see only their own" : "members see everything"),
     changed.relabel_closed !== undefined &&
     `notes, tags and categories of closed months ${changed.relabel_closed ? "may change" : "stay as they are"}`,
+    changed.low_balance_limit &&
+    `a mail before a balance falls below ${
+      format.money(changed.low_balance_limit.amount, changed.low_balance_limit.currency)
+    }`,
+    changed.low_balance_limit === "" && "no limit for balances",
     changed.datev && "DATEV accounts",
     changed.mails && MAILS[changed.mails],
     changed.closed_through && `closed through ${changed.closed_through.slice(0, 7)}`,

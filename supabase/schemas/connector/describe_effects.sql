@@ -39,6 +39,7 @@ begin
       app.schedule_days(jsonb_populate_record(null::app.expenses, kept))
     ))
     when key = 'sharing' then jsonb_build_object('shared', app.describe_sharing(kept -> key))
+    when key = 'low_balance_limit' then app.describe_low_balance_limit(kept ->> key)
     when key = 'datev' then app.describe_datev((kept ->> key)::jsonb)
     when key in ('assignee_id', 'created_by', 'payer_id', 'paid_by', 'from_id', 'to_id')
       then jsonb_build_object('person', app.member_name((kept ->> key)::uuid))

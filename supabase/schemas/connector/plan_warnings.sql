@@ -38,6 +38,9 @@ begin
       )
     ) || case when o.closed_through is null then '{}'
       else jsonb_build_object('closed_through', app.month_name(o.closed_through)) end
+      || case when o.low_balance_minor is null then '{}' else jsonb_build_object('low_balance_limit',
+        jsonb_build_object('amount', app.format_amount(o.low_balance_minor, o.low_balance_currency), 'currency',
+        o.low_balance_currency)) end
       || case when o.own_only then '{"own_only":true}' else '{}' end::jsonb
       || case when o.relabel_closed then '{"relabel_closed":true}' else '{}' end::jsonb
     from identity.profiles as p

@@ -168,7 +168,8 @@ begin
   if arguments ? 'forget_layouts' then
     perform app.forget_layouts(context, arguments -> 'forget_layouts');
   end if;
-  if (arguments #>> '{reminders,email_enabled}' = 'true' or arguments #>> '{reminders,my_mails}' <> 'none')
+  if (arguments #>> '{reminders,email_enabled}' = 'true' or arguments #>> '{reminders,my_mails}' <> 'none'
+      or arguments ->> 'low_balance_limit' <> '')
     and not identity.organization_has_feature(context.organization_id, 'reminders:email', context.at) then
     warnings := warnings
       || app.warning('reminders_inactive', jsonb_build_object('organization', context.organization_name));
@@ -179,6 +180,11 @@ begin
   end if;
   if arguments #>> '{reminders,email_enabled}' = 'false' then
     warnings := warnings || app.warning('mails_off.now', '{}');
+  end if;
+  if arguments ->> 'low_balance_limit' <> '' and not exists (
+    select from unnest((app.read_forecast(context, context.today + 1)).positions) as p where p.account_id is not null
+  ) then
+    warnings := warnings || app.warning('no_balance_yet');
   end if;
   if changed ? 'base_currency' then
     revalued := app.count_values(context.organization_id);

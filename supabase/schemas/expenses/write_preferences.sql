@@ -12,6 +12,7 @@ begin
       'default_lead_days', p.default_lead_days, 'hide_amounts_in_email', p.hide_amounts_in_email, 'closed_through',
       -- As text, so that undo_change compares the whole value.
       o.closed_through, 'datev', o.datev::text,
+      'low_balance_limit', o.low_balance_minor || ' ' || o.low_balance_currency,
       'mails', (select jsonb_object_agg(m.user_id, m.mails) from identity.memberships as m where m.organization_id
         = o.id)
     )
@@ -27,7 +28,7 @@ comment on function app.read_preferences is
 
 create or replace function app.shared_preferences() returns text[]
 language sql immutable
-  return array['base_currency', 'closed_through', 'own_only', 'relabel_closed', 'datev'];
+  return array['base_currency', 'closed_through', 'own_only', 'relabel_closed', 'datev', 'low_balance_limit'];
 comment on function app.shared_preferences is
   'Returns the preferences that belong to the organization rather than its owner. Changing them requires the right '
   'settings:write.';
@@ -78,6 +79,12 @@ begin
   update identity.organizations as o set datev = (wanted ->> 'datev')::jsonb, updated_at = app.instant()
   where o.id = write_preferences.organization_id and wanted ? 'datev'
     and o.datev is distinct from (wanted ->> 'datev')::jsonb;
+  update identity.organizations as o
+  set low_balance_minor = split_part(wanted ->> 'low_balance_limit', ' ', 1)::bigint,
+    low_balance_currency = split_part(wanted ->> 'low_balance_limit', ' ', 2), low_balance_since = app.instant(),
+    updated_at = app.instant()
+  where o.id = write_preferences.organization_id and wanted ? 'low_balance_limit'
+    and before ->> 'low_balance_limit' is distinct from wanted ->> 'low_balance_limit';
   after := app.read_preferences(organization_id);
   if wanted ? 'mails' and not after -> 'mails' @> (wanted -> 'mails') then
     perform app.fail('forbidden_role.mails');
@@ -102,6 +109,34 @@ comment on function app.write_preferences is
   'Sets the given preferences, and stores the changed ones for undo. Ends the tool with forbidden_role when the person '
   'may not set one of them.';
 
+create or replace function app.parse_low_balance_limit(context app.context, args jsonb) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  limit_text constant text := nullif(args ->> 'low_balance_limit', '');
+  currency constant text := coalesce(args ->> 'base_currency', context.base_currency);
+begin
+  return case
+    -- Before the account is overdrawn.
+    when limit_text ~ '^0+(\.0{1,4})?$' then '0'
+    else app.parse_amount(limit_text, currency, 'low_balance_limit')::text end || ' ' || currency;
+end
+$$;
+comment on function app.parse_low_balance_limit is
+  'Returns the limit in the arguments of update_settings in minor units with its currency, the base currency: '
+  '"50000 EUR". Returns null for an empty one.';
+
+create or replace function app.describe_low_balance_limit(stored text) returns jsonb
+language sql stable
+begin atomic
+  select jsonb_build_object(
+    'amount', app.format_amount(split_part(stored, ' ', 1)::numeric, split_part(stored, ' ', 2)),
+    'currency', split_part(stored, ' ', 2)
+  )
+  where stored is not null;
+end;
+comment on function app.describe_low_balance_limit is
+  'Returns {amount, currency} of a limit as app.read_preferences has it; null without one.';
+
 create or replace function app.change_preferences(context app.context, args jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -118,7 +153,8 @@ declare
     -- Only the page sends it, because the contract of the tool does not list it.
     'datev', (args -> 'datev')::text
   )) || case when args ? 'closed_through' then jsonb_build_object('closed_through', closed_through)
-    else '{}' end;
+    else '{}' end || case when args ? 'low_balance_limit'
+      then jsonb_build_object('low_balance_limit', app.parse_low_balance_limit(context, args)) else '{}' end;
   before constant jsonb := app.read_preferences(context.organization_id);
 begin
   if wanted = '{}' then
@@ -144,7 +180,8 @@ begin
     -- Reopening all months is a change too, so it has a fact that isn't null.
     select coalesce(jsonb_object_agg(w.key, case
       when w.key = 'mails' then reminders -> 'my_mails'
-        when w.key = 'datev' then 'true' when w.value = 'null' then '""' else w.value end), '{}')
+        when w.key = 'datev' then 'true' when w.value = 'null' then '""'
+        when w.key = 'low_balance_limit' then app.describe_low_balance_limit(w.value #>> '{}') else w.value end), '{}')
     from jsonb_each(wanted) as w
     where not before -> w.key @> w.value
   );

@@ -9,6 +9,8 @@ begin
       select to_jsonb(o.id), jsonb_build_object(
         'id', o.id, 'name', o.name, 'base_currency', o.base_currency, 'timezone', p.timezone,
         'closed_through', o.closed_through, 'own_only', o.own_only, 'relabel_closed', o.relabel_closed,
+        'low_balance_limit', app.format_amount(o.low_balance_minor, o.low_balance_currency),
+        'low_balance_currency', o.low_balance_currency,
         -- Without the categories that the person does not see.
         'datev', o.datev || jsonb_build_object('accounts', (
           select coalesce(jsonb_object_agg(a.key, a.value), '{}')

@@ -204,12 +204,12 @@ begin
       ), basis.events),
       'assumptions', app.list_assumptions(context, basis, shown_id, until),
       'left_out', basis.left_out
-    ),
+    ) || coalesce(app.describe_low_balances(context, basis.positions, days, account.id), '{}'),
     'warnings', case when identity.sees_everything() then '[]'
       else jsonb_build_array(app.warning('forecast_partial')) end
   );
 end
 $$;
 comment on function app.forecast is
-  'Tool forecast: data {until, today, total, accounts, days, assumptions, left_out}. days describe the total, or the '
-  'requested account.';
+  'Tool forecast: data {until, today, total, accounts, days, assumptions, left_out, limit?}. days describe the total, '
+  'or the requested account.';

@@ -30,6 +30,8 @@ grant select, insert on identity.audit_events to service_role;
 grant select on identity.profiles, identity.organizations, identity.memberships to authenticated;
 grant update (timezone, email_enabled, default_lead_days, hide_amounts_in_email, updated_at) on identity.profiles
   to authenticated;
-grant update (base_currency, closed_through, own_only, relabel_closed, datev, updated_at) on identity.organizations
-  to authenticated;
+grant update (
+  base_currency, closed_through, own_only, relabel_closed, datev, low_balance_minor, low_balance_currency,
+  low_balance_since, updated_at
+) on identity.organizations to authenticated;
 grant update (mails) on identity.memberships to authenticated;

@@ -90,10 +90,18 @@ create table identity.organizations (
   datev jsonb
     constraint organizations_datev_object check (jsonb_typeof(datev) = 'object')
     constraint organizations_datev_size check (length(datev::text) <= 40000),
+  low_balance_minor bigint
+    constraint organizations_low_balance_minor_not_negative check (low_balance_minor >= 0),
+  low_balance_currency text references app.currencies (code),
+  low_balance_since timestamptz,
   -- The currency that values payments; app.payments refers to both columns.
   unique (id, base_currency),
   constraint organizations_past_due_dated check ((plan_status = 'past_due') = (past_due_since is not null)),
   constraint organizations_canceled_is_free check (plan_status <> 'canceled' or plan = 'free'),
+  constraint organizations_low_balance_whole check (
+    (low_balance_minor is null) = (low_balance_currency is null)
+    and (low_balance_minor is null or low_balance_since is not null)
+  ),
   constraint organizations_second_plan_dated check ((second_plan is null) = (second_past_due_since is null))
 );
 comment on table identity.organizations is 'Owners of expenses and bills: a household, a business.';
@@ -126,6 +134,12 @@ comment on column identity.organizations.relabel_closed is
   'Whether notes, tags and categories may change in closed months (app.is_relabeling).';
 comment on column identity.organizations.datev is
   'The accounts of a DATEV export (shared/export/datev_settings.ts), with categories by id.';
+comment on column identity.organizations.low_balance_minor is
+  'A digest tells when a balance is expected to fall below this amount.';
+comment on column identity.organizations.low_balance_since is
+  'When the limit was set. Notices about an earlier one don''t count.';
+create index organizations_low_balance_idx on identity.organizations (id) where low_balance_minor is not null;
+create index organizations_low_balance_currency_idx on identity.organizations (low_balance_currency);
 comment on column identity.organizations.deletes_at is
   'When the purge will delete it with all its data. Until then, its pages can be read, nothing is written or mailed, '
   'and the owner can cancel it.';

@@ -1,5 +1,6 @@
 -- Notices for budgets that reach 80 or 100 percent, once per month or year and recipient, even if payments change
--- later. Only organizations with budgets are scanned.
+-- later, and for balances that are expected to fall below the limit. Only organizations with budgets or a limit are
+-- scanned.
 
 create or replace function app.passed_budgets(at timestamptz) returns table (state app.budget_state, kinds text[])
 language plpgsql stable set search_path = '' as $$
@@ -68,6 +69,10 @@ language plpgsql volatile set search_path = '' as $$
 declare
   -- Each one sums a month or more.
   page_size constant int := least(size, 200);
+  -- Each one reads half a year of statements.
+  most_forecasts constant int := 20;
+  forecast_count int := 0;
+  is_full boolean := false;
   place record;
   passed jobs.notice_log[];
   todays_digest uuid;
@@ -85,11 +90,26 @@ begin
         select from jobs.reminder_digests as d
         where d.recipient_id = p.user_id and not (d.status = 'pending' and d.batch_id is null)
           and (d.created_at at time zone p.timezone)::date >= (at at time zone p.timezone)::date
-      ) as is_free
+      ) as is_free, b.has_limit
     from (
-      select distinct b.organization_id from app.budgets as b
-      where b.deleted_at is null and b.organization_id > after
-      order by b.organization_id
+      select w.organization_id, bool_or(w.has_limit) as has_limit
+      from (
+        (
+          select distinct b.organization_id, false as has_limit from app.budgets as b
+          where b.deleted_at is null and b.organization_id > after
+          order by b.organization_id
+          limit page_size
+        )
+        union all
+        (
+          select o.id, true from identity.organizations as o
+          where o.low_balance_minor is not null and o.id > after
+          order by o.id
+          limit page_size
+        )
+      ) as w
+      group by w.organization_id
+      order by w.organization_id
       limit page_size
     ) as b
     -- Includes organizations without recipients, which count as checked.
@@ -97,6 +117,8 @@ begin
     left join identity.profiles as p on p.user_id = m.user_id
     order by b.organization_id, p.user_id
   loop
+    is_full := forecast_count >= most_forecasts and place.organization_id <> latest;
+    exit when is_full;
     looked_at := looked_at + (place.organization_id is distinct from latest)::int;
     latest := place.organization_id;
     continue when place.is_free is not true;
@@ -110,6 +132,10 @@ begin
       from app.passed_budgets(at) as p
       cross join unnest(p.kinds) as kind
     );
+    if place.has_limit then
+      forecast_count := forecast_count + 1;
+      passed := passed || jobs.new_low_balances((place.recipient).user_id, place.organization_id, at);
+    end if;
     continue when not exists (
       select from unnest(passed) as p
       where not exists (
@@ -125,11 +151,13 @@ begin
     todays_digest := jobs.open_digest(place.recipient, at);
     continue when todays_digest is null;
     with told as (
-      insert into jobs.notice_log (recipient_id, organization_id, budget_id, kind, about_on, tell_on, digest_id)
-      select (place.recipient).user_id, place.organization_id, p.budget_id, p.kind, p.about_on, p.about_on,
-        todays_digest
+      insert into jobs.notice_log (
+        recipient_id, organization_id, budget_id, account_id, kind, about_on, tell_on, digest_id
+      )
+      select (place.recipient).user_id, place.organization_id, p.budget_id, p.account_id, p.kind, p.about_on,
+        coalesce(p.tell_on, p.about_on), todays_digest
       from unnest(passed) as p
-      on conflict (budget_id, recipient_id, kind, about_on) where voided_at is null do nothing
+      on conflict do nothing
       returning 1
     )
     select notice_count + count(*) into notice_count from told;
@@ -138,13 +166,13 @@ begin
   perform jobs.act_as('{}');
   return jsonb_build_object(
     'digests', digest_count, 'reminders', notice_count, 'given_up', 0,
-    'next', case when looked_at = page_size then jsonb_build_array('infinity', latest) end
+    'next', case when is_full or looked_at = page_size then jsonb_build_array('infinity', latest) end
   );
 end
 $$;
 comment on function jobs.collect_budgets is
-  'Adds the budget notices of the next organizations to the day''s digests. These are the last pages of '
-  'public.collect_reminders: next is ["infinity", organization id], or null.';
+  'Adds the notices about budgets and balances of the next organizations to the day''s digests. These are the '
+  'last pages of public.collect_reminders: next is ["infinity", organization id], or null.';
 
 create or replace function app.describe_budget_notices(recipient identity.profiles, member identity.memberships,
   noticed jobs.notice_log[], at timestamptz) returns jsonb

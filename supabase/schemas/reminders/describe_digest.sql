@@ -9,6 +9,7 @@ declare
   due jsonb;
   told jsonb;
   used jsonb;
+  lows jsonb;
   ending jsonb;
   came jsonb;
   mails jsonb;
@@ -55,6 +56,7 @@ begin
     due := null;
     told := null;
     used := null;
+    lows := null;
     came := null;
     mails := null;
     -- In other organizations, only the end of their plan is announced.
@@ -65,6 +67,7 @@ begin
       ), noticed, at);
       told := app.describe_notices(recipient, member, organization, noticed, at);
       used := app.describe_budget_notices(recipient, member, noticed, at);
+      lows := app.describe_low_notices(recipient, member, organization, noticed, at);
       came := app.describe_new_documents(recipient, member, last_told, digest.created_at);
       mails := jobs.describe_waiting_mails(recipient, member, last_told, digest.created_at);
     end if;
@@ -72,7 +75,7 @@ begin
       or coalesce((mails ->> 'is_new')::boolean, false);
     needs_decision := needs_decision or is_news;
     ending := jobs.describe_plan_end(recipient, member, organization, noticed, at);
-    if due is not null or told is not null or used is not null or (ending ->> 'is_day')::boolean or is_news then
+    if coalesce(due, told, used, lows) is not null or (ending ->> 'is_day')::boolean or is_news then
       sections := sections || jsonb_build_object(
         'id', organization.id, 'name', organization.name, 'hears',
         case when member.role = 'owner' then 'owner' else member.mails end, 'base_currency', organization.base_currency,
@@ -80,7 +83,8 @@ begin
         coalesce(due -> 'bills', '[]'), 'unlisted',
         coalesce(due -> 'unlisted', '{"overdue":0,"due":0,"due_until":null}'), 'total', due -> 'total', 'rates_on',
         due -> 'rates_on',
-        'notices', coalesce(told -> 'notices', '[]'), 'unlisted_notices', coalesce(told -> 'unlisted', '0'),
+        'notices', coalesce(lows -> 'notices', '[]') || coalesce(told -> 'notices', '[]'),
+        'unlisted_notices', coalesce(told -> 'unlisted', '0'),
         'budgets', coalesce(used -> 'budgets', '[]'), 'unlisted_budgets', coalesce(used -> 'unlisted', '0'),
         'balances', case when is_first then app.describe_own_balances(recipient) else '[]' end,
         'documents', came, 'mails', mails - 'is_new',
@@ -88,7 +92,8 @@ begin
       );
       reminds_of := reminds_of || coalesce(due -> 'reminds_of', '[]');
       tells_of := tells_of || coalesce(due -> 'tells_of', '[]') || coalesce(told -> 'tells_of', '[]')
-        || coalesce(used -> 'tells_of', '[]') || coalesce(ending -> 'tells_of', '[]');
+        || coalesce(used -> 'tells_of', '[]') || coalesce(lows -> 'tells_of', '[]')
+        || coalesce(ending -> 'tells_of', '[]');
     end if;
     if member.role = 'owner' and identity.organization_has_feature(organization.id, 'bills:variable', at) then
       reconnects := reconnects || app.describe_reconnects(organization);

@@ -108,7 +108,7 @@ create table jobs.notice_log (
     constraint notice_log_kind_known check (
       kind in (
         'trial', 'trial_charged', 'cancel_by', 'renewal', 'price_rise', 'awaited', 'overdue', 'due', 'reminder',
-        'snoozed', 'budget_80', 'budget_100', 'plan_end'
+        'snoozed', 'budget_80', 'budget_100', 'plan_end', 'low_balance'
       )
     ),
   about_on date not null,
@@ -116,16 +116,21 @@ create table jobs.notice_log (
   digest_id uuid not null references jobs.reminder_digests (id) on delete cascade,
   sent_at timestamptz,
   voided_at timestamptz,
+  account_id text collate "C",
   foreign key (expense_id, organization_id) references app.expenses (id, organization_id) on delete cascade,
+  foreign key (account_id, organization_id) references app.accounts (id, organization_id) on delete cascade,
+  constraint notice_log_account_low check (account_id is null or kind = 'low_balance'),
   constraint notice_log_sent_or_void check (sent_at is null or voided_at is null),
   constraint notice_log_about_one check ((budget_id is not null) = (kind in ('budget_80', 'budget_100'))
-    and (expense_id is not null) = (kind not in ('budget_80', 'budget_100', 'plan_end')))
+    and (expense_id is not null) = (kind not in ('budget_80', 'budget_100', 'plan_end', 'low_balance')))
 );
 comment on table jobs.notice_log is
-  'One row for each one-time notice about a bill, budget or plan and its date. Voided rows don''t count.';
+  'One row for each one-time notice about a bill, budget, balance or plan and its date. Voided rows don''t count.';
 comment on column jobs.notice_log.kind is
   'reminder and snoozed: sent to a member; the owner''s are in the reminder log.';
-comment on column jobs.notice_log.about_on is 'For a budget, the first day of its month or year.';
+comment on column jobs.notice_log.about_on is
+  'For a budget, the first day of its month or year; for a balance, the day on which it was expected to fall.';
+comment on column jobs.notice_log.account_id is 'The account whose balance falls; null for all accounts together.';
 comment on column jobs.notice_log.tell_on is 'The first instant to send it; a date may have several notices.';
 create unique index notice_log_once_idx on jobs.notice_log (expense_id, recipient_id, kind, about_on, tell_on)
   where voided_at is null;
@@ -133,6 +138,10 @@ create unique index notice_log_budget_once_idx on jobs.notice_log (budget_id, re
   where voided_at is null;
 create unique index notice_log_plan_end_once_idx on jobs.notice_log (organization_id, recipient_id, about_on)
   where kind = 'plan_end' and voided_at is null;
+create unique index notice_log_low_balance_once_idx
+  on jobs.notice_log (organization_id, recipient_id, account_id, about_on, tell_on) nulls not distinct
+  where kind = 'low_balance' and voided_at is null;
+create index notice_log_account_id_idx on jobs.notice_log (account_id, organization_id);
 create index notice_log_organization_id_idx on jobs.notice_log (organization_id);
 create index notice_log_budget_id_idx on jobs.notice_log (budget_id);
 create index notice_log_expense_id_idx on jobs.notice_log (expense_id, organization_id);

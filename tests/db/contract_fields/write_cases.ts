@@ -351,6 +351,7 @@ export const writeCases = (ids: Ids): Cases => ({
     timezone: between("Asia/Kolkata", "Europe/Berlin"),
     base_currency: between("USD", "GBP"),
     closed_through: between("2025-01", "2025-02"),
+    low_balance_limit: between("500", "600"),
     own_only: between(true, false),
     relabel_closed: between(true, false),
     "reminders.email_enabled": between(true, false),

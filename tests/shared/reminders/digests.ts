@@ -75,7 +75,6 @@ export const notice = (
   more: Partial<DigestNotice> = {},
 ): DigestNotice => ({
   kind,
-  bill_id: "bill_00000001",
   name,
   days,
   on: daysAfter(TODAY, days),

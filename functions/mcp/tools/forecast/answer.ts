@@ -41,6 +41,16 @@ const Forecast = z.object({
   days: z.array(z.extend(Point, { changes: z.optional(z.array(z.string())) })),
   assumptions: z.array(Assumption),
   left_out: z.array(LeftOut),
+  limit: z.optional(z.object({
+    ...Money,
+    below: z.array(z.object({
+      account: z.optional(z.string()),
+      on: z.string(),
+      low: z.string(),
+      likely: z.string(),
+      currency: z.string(),
+    })),
+  })),
 });
 
 const presentForecast = (data: z.infer<typeof Forecast>, { forecast }: Words) => ({
@@ -49,6 +59,7 @@ const presentForecast = (data: z.infer<typeof Forecast>, { forecast }: Words) =>
   accounts: data.accounts.map(({ account, ...one }) => ({ account, text: forecast.expected(one), ...one })),
   assumptions: data.assumptions.map((one) => ({ ...one, text: forecast.assumption(one, data.until) })),
   left_out: data.left_out.map((one) => forecast.leftOut[one.code](one as never)),
+  ...(data.limit && { limit: { text: forecast.limit(data.limit, data.until), ...data.limit } }),
 });
 
 export const answer = presenter(Forecast, presentForecast);

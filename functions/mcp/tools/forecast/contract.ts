@@ -7,9 +7,9 @@ export const forecast = defineTool({
   name: "forecast",
   annotations: READ,
   inputSchema: object({
-    until: date("Default: the end of next month."),
+    until: date("Default: end of next month."),
     account: text(60, { minLength: 1 }),
-    spend: amount("What if this is spent too."),
+    spend: amount("What if spent too."),
     on: date("Day of spend."),
   }),
   data: {
@@ -20,6 +20,7 @@ export const forecast = defineTool({
     days: "array",
     assumptions: "array",
     left_out: "array",
+    limit: "object",
   },
   answer,
 });

@@ -8,11 +8,12 @@ export const updateSettings = defineTool({
   inputSchema: object(
     {
       timezone: text(64),
-      base_currency: currency("Revalues every payment."),
+      base_currency: currency("Revalues payments."),
       closed_through: text(7, {
         pattern: "^((\\d{4}|-)-\\d{2})?$",
-        description: 'YYYY-MM; "" reopens all.',
+        description: 'YYYY-MM; "" reopens.',
       }),
+      low_balance_limit: text(17, { description: '"": off.' }),
       reminders: object({
         email_enabled: { type: "boolean" },
         default_days_before: integer({
@@ -24,7 +25,7 @@ export const updateSettings = defineTool({
           description: "mine: assigned to you.",
         }),
       }),
-      relabel_closed: { type: "boolean", description: "Notes, tags, categories of closed months." },
+      relabel_closed: { type: "boolean", description: "Notes, tags, categories." },
       own_only: { type: "boolean", description: "Members see their own." },
       category: object({
         action: oneOf(["create", "rename", "merge", "archive", "make_private", "make_shared"]),
@@ -43,12 +44,12 @@ export const updateSettings = defineTool({
         object({ payee: text(120, { minLength: 1 }), category: text(60), no_bill: { type: "boolean" } }, ["payee"]),
         {
           maxItems: 50,
-          description: "Without category: removed.",
+          description: "No category: removed.",
         },
       ),
       forget_layouts: list(text(80), {
         maxItems: 50,
-        description: "Statement layouts, by id; [] lists.",
+        description: "Layouts, by id; [] lists.",
       }),
     },
     [],

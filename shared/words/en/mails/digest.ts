@@ -2,6 +2,7 @@
 import type { Difference } from "../../message.ts";
 import { type CancelForm, inForm, span, term } from "../draft_cancellation.ts";
 import { count as countOf } from "../phrases.ts";
+import { planEnd } from "./plan_end.ts";
 
 /** Leaves a name unchanged, because it begins with a quotation mark. */
 const sentence = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
@@ -26,6 +27,7 @@ const comingUp = {
     isContract ? `${name} renews ${when}` : `the yearly bill ${name} is due again ${when}`,
   price_rise: ({ name, when }: NamedDay): string => `${name} costs more from ${when}`,
   awaited: ({ name, when }: NamedDay): string => `the amount of ${name}, due ${when}, is missing`,
+  low_balance: ({ name, when }: NamedDay): string => `${name} will likely fall below the limit ${when}`,
 };
 interface Used {
   name: string | null;
@@ -39,20 +41,6 @@ const UNITS = { daily: "day", weekly: "week", monthly: "month", yearly: "year" }
 /** " a month", " every 2 weeks"; empty for a one-time bill. */
 const rhythm = ({ frequency, every }: Rhythm): string =>
   frequency === "once" ? "" : every === 1 ? ` a ${UNITS[frequency]}` : ` every ${every} ${UNITS[frequency]}s`;
-type Stopped = "reminders" | "calendar" | "amounts" | "assistants";
-type PlanEnding = "trial" | "past_due" | "canceled";
-const ENDING: Record<Stopped, (organization: string) => string> = {
-  reminders: (organization) => `reminders for ${organization}`,
-  calendar: (organization) => `your calendar for ${organization}`,
-  amounts: (organization) => `fetching amounts for ${organization}`,
-  assistants: (organization) => `assistants’ access to ${organization}`,
-};
-const STOPS: Record<Stopped, string> = {
-  reminders: "we send no reminders",
-  calendar: "your calendar app gets no due dates",
-  amounts: "no amounts are fetched from bill providers",
-  assistants: "assistants can’t read or change anything",
-};
 /** Null for a former member. */
 interface Creditor {
   name: string | null;
@@ -71,6 +59,7 @@ interface Counts {
   renewal: number;
   priceRise: number;
   awaited: number;
+  lowBalance: number;
   usedUp: number;
   almostUsedUp: number;
   /** Documents attached to nothing, and mail to accept or block. */
@@ -115,6 +104,7 @@ export const digest = {
     add(many.renewal, "renewal", "renewals");
     add(many.priceRise, "price rise", "price rises");
     add(many.awaited, "amount missing", "amounts missing");
+    add(many.lowBalance, "low balance ahead", "low balances ahead");
     add(many.usedUp, "budget used up", "budgets used up");
     add(many.almostUsedUp, "budget almost used up", "budgets almost used up");
     add(many.documents, "document needs your attention", "documents need your attention");
@@ -124,33 +114,7 @@ export const digest = {
     return parts.map(([count, text]) => `${count} ${text}`).join(", ");
   },
 
-  /** The end of an organization's plan. */
-  planEnd: {
-    /** @param end.what the first service to stop; reminders if they stop */
-    stop: ({ what, organization, when, hasEnded }: {
-      what: Stopped;
-      organization: string;
-      when: string;
-      hasEnded: boolean;
-    }): string => `${ENDING[what](organization)} ${hasEnded ? "stopped" : "will stop"} ${when}`,
-    heading: "When the plan ends",
-    headingEnded: "The plan has ended",
-    /** The reason and its consequences. @param end.date "Monday, 15 June" */
-    why: ({ reason, date, hasEnded }: { reason: PlanEnding; date: string; hasEnded: boolean }): string => ({
-      trial: `The trial ${hasEnded ? "ended" : "ends"} on ${date}.`,
-      past_due: `A payment failed, so the plan ${hasEnded ? "ended" : "ends"} on ${date}.`,
-      canceled: `The subscription ended on ${date}.`,
-    }[reason]),
-    stops: (stops: Stopped[]): string =>
-      `From then on, ${new Intl.ListFormat("en").format(stops.map((stop) => STOPS[stop]))}.`,
-    keep: "To keep everything running, choose a plan. Nothing is deleted.",
-    onlyOwner: ({ owner }: { owner: string }): string =>
-      `Only the owner, ${owner}, can choose a plan. Nothing is deleted.`,
-    booksStay: "The books still show every due date.",
-    dueAfter: "Due after that",
-    nothingDue: "Nothing is due in the month after the plan ends.",
-    choose: "Choose a plan",
-  },
+  planEnd,
 
   headings: {
     overdue: "Overdue",
@@ -204,6 +168,16 @@ export const digest = {
       amounts
         ? `the price goes from ${amounts.old} to ${amounts.new}${amounts.share ? `, up ${amounts.share}` : ""}`
         : "the price goes up",
+    /** @param balance.isTotal of all accounts together */
+    low_balance: ({ amount, low, limit, isTotal }: {
+      amount?: string;
+      low?: string;
+      limit?: string;
+      isTotal: boolean;
+    }): string =>
+      `${isTotal ? "all accounts together " : ""}will likely fall below the limit${limit ? ` of ${limit}` : ""}${
+        amount ? `: likely ${amount}, perhaps only ${low}` : ""
+      }`,
     awaited: "paid automatically, not in your totals until its amount is known",
   },
   /** Words for the used part of a budget, after its name; amounts are left out when hidden, the percentage when none is left. */

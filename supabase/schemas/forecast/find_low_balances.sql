@@ -1,0 +1,101 @@
+-- Balances that are expected to fall below the limit of the organization.
+
+create type app.low_balance as (
+  account_id text,
+  account text,
+  currency text,
+  due_on date,
+  low bigint,
+  likely bigint,
+  limit_minor bigint
+);
+comment on type app.low_balance is
+  'A balance, of an account or, without account_id, of all accounts together, and the first day on which it is likely '
+  'below the limit, which is in the balance''s currency.';
+
+create or replace function app.find_low_balances(context app.context, positions app.forecast_position[],
+  days app.forecast_day[]) returns setof app.low_balance
+language plpgsql stable set search_path = '' as $$
+declare
+  organization constant identity.organizations := (
+    select o from identity.organizations as o where o.id = context.organization_id
+  );
+begin
+  -- A forecast from part of the payments would be wrong.
+  if organization.low_balance_minor is null or not identity.sees_everything() then
+    return;
+  end if;
+  return query
+    with starts as materialized (
+      -- A card is below any limit.
+      select p.account_id, p.account, p.currency, p.minor::float8 as minor
+      from unnest(positions) as p where p.kind = 'account'
+      union all
+      select null, null, context.base_currency, sum(p.minor * p.in_base)
+      from unnest(positions) as p
+      having count(distinct p.account_id) > 1
+    ), limits as materialized (
+      select c.currency, round(organization.low_balance_minor
+        * app.worth_in(c.currency, organization.low_balance_currency, context.today)) as minor
+      from (select distinct s.currency from starts as s) as c
+    )
+    select distinct on (lower(s.account), s.account_id) s.account_id, s.account, s.currency, d.day,
+      round(d.low)::bigint, round(d.likely)::bigint, l.minor::bigint
+    from starts as s
+    join limits as l on l.currency = s.currency and s.minor >= l.minor
+    join unnest(days) as d on d.account_id is not distinct from s.account_id and d.currency = s.currency
+      and round(d.likely) < l.minor
+    order by lower(s.account) nulls last, s.account_id, d.day;
+end
+$$;
+comment on function app.find_low_balances is
+  'Returns the balances of a forecast that are not below the limit and are expected to fall below it. Returns none '
+  'without a limit, and to people who do not see everything.';
+
+create or replace function app.describe_low_balances(context app.context, positions app.forecast_position[],
+  days app.forecast_day[], account_id text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object('limit', jsonb_build_object(
+      'amount', app.format_amount(o.low_balance_minor, o.low_balance_currency), 'currency', o.low_balance_currency,
+      'below', (
+        select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+          'account', b.account, 'on', b.due_on, 'low', app.format_amount(b.low, b.currency), 'likely',
+          app.format_amount(b.likely, b.currency), 'currency', b.currency
+        ))), '[]')
+        from app.find_low_balances(context, positions, days) as b
+        where describe_low_balances.account_id is null or b.account_id = describe_low_balances.account_id
+      )
+    ))
+    from identity.organizations as o
+    where o.id = context.organization_id and o.low_balance_minor is not null and identity.sees_everything()
+  );
+end
+$$;
+comment on function app.describe_low_balances is
+  'Returns {limit: {amount, currency, below: [{account?, on, low, likely, currency}]}} of a forecast; null without a '
+  'limit, and for people who do not see everything.';
+
+create or replace function app.expect_low_balances(at timestamptz) returns setof app.low_balance
+language plpgsql stable set search_path = '' as $$
+declare
+  context constant app.context := app.read_context(at);
+  days_ahead constant int := 31;
+  until date;
+  basis app.forecast_basis;
+begin
+  if context.organization_id is null or not identity.sees_everything() then
+    return;
+  end if;
+  until := context.today + days_ahead;
+  basis := app.read_forecast(context, until);
+  return query
+    select b.* from app.find_low_balances(context, basis.positions, array(
+      select d::app.forecast_day from app.forecast_days(context, basis.positions, basis.events, until) as d
+    )) as b;
+end
+$$;
+comment on function app.expect_low_balances is
+  'Returns the current organization''s balances that are expected to fall below its limit within 31 days.';
+alter function app.expect_low_balances set role = 'authenticated';

@@ -1,0 +1,181 @@
+/** The limit for balances: set, shown by forecast, and mailed before a balance falls below it, once for each fall. */
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { testBooks } from "../_support/book_steps.ts";
+import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
+import { addBill, at, collect, database, type Digest, fresh, run } from "./reminder_run.ts";
+
+const DAY = "2026-11-10";
+const say = (books: Books, name: string, amount: string, more: Json = {}) =>
+  books.ok("log_expenses", { items: [{ name, amount, kind: "balance", ...more }] });
+const limit = (books: Books, low_balance_limit: string) => books.call("update_settings", { low_balance_limit });
+const lowIn = (digests: Digest[]) =>
+  digests.flatMap(({ content, recipient_id }) =>
+    content.organizations.flatMap(({ notices }) => notices).filter(({ kind }) => kind === "low_balance").map((one) => ({
+      ...one,
+      recipient_id,
+    }))
+  );
+/** The balances that a day's digests say will fall, with the day. */
+const told = async (day: string) =>
+  lowIn(await run(at(day))).map(({ name, on, amount, low }) => [name, on, amount, low].join(" "));
+
+/** 1000.00 on an account, and rent of 800.00 on 1 December. */
+async function tenant(more: Json = {}): Promise<Books> {
+  const books = await openBooks(database, { day: DAY });
+  await say(books, "Giro", "1000", more);
+  await addBill(books, "Rent", "2026-12-01", { amount: "800", reminder: { enabled: false } });
+  return books;
+}
+
+testBooks("the limit for balances", { day: DAY }, {
+  "is shown with the settings and by forecast, and undo_change() restores the earlier one": async (books) => {
+    const none = await limit(books, "500");
+    assertEquals(none.warnings.map(({ code }: Json) => code), ["no_balance_yet"]);
+    await say(books, "Giro", "1000");
+    await books.ok("add_bill", { name: "Rent", amount: "800", first_due: "2026-12-01" });
+    const set = await limit(books, "900.50");
+    assertEquals([set.warnings, set.data.settings.low_balance_limit], [[], { amount: "900.50", currency: "EUR" }]);
+    const { limit: said } = await books.ok("forecast", { until: "2026-12-05" });
+    assertEquals(said.below, [
+      { account: "Giro", on: "2026-12-01", low: "200.00", likely: "200.00", currency: "EUR" },
+    ]);
+    assertStringIncludes(
+      said.text,
+      "Giro will likely fall below the limit of 900.50 EUR on 2026-12-01: likely 200.00 EUR",
+    );
+    assertEquals((await books.ok("forecast", { until: "2026-11-30" })).limit, {
+      text: "No balance that is above the limit of 900.50 EUR is expected to fall below it until 2026-11-30.",
+      amount: "900.50",
+      currency: "EUR",
+      below: [],
+    });
+    await books.ok("undo_change", { change_id: set.change_id });
+    assertEquals((await books.ok("get_context")).settings.low_balance_limit, { amount: "500.00", currency: "EUR" });
+    const { recent_changes } = await books.ok("get_context", { include: ["recent_changes"] });
+    assertStringIncludes(JSON.stringify(recent_changes), "a mail before a balance falls below 900.50 EUR");
+    assertEquals((await limit(books, "")).data.settings.low_balance_limit, undefined);
+    assertEquals((await books.ok("forecast")).limit, undefined);
+  },
+  "may be zero, follows the base currency, and is refused in another form": async (books) => {
+    assertEquals((await limit(books, "0.00")).data.settings.low_balance_limit, { amount: "0.00", currency: "EUR" });
+    for (
+      const [code, amount] of [["invalid_argument", "-5"], ["invalid_argument", "ten"], ["amount_precision", "1.234"]]
+    ) {
+      await books.fails(code!, "update_settings", { low_balance_limit: amount });
+    }
+    const { settings } = await books.ok("update_settings", { base_currency: "JPY", low_balance_limit: "5000" });
+    assertEquals(settings.low_balance_limit, { amount: "5000", currency: "JPY" });
+  },
+  "of an earlier base currency is converted": async (books, database) => {
+    await addRate(database, "USD", DAY, "2.0");
+    await say(books, "Giro", "1000");
+    await books.ok("add_bill", { name: "Rent", amount: "800", first_due: "2026-12-01" });
+    await limit(books, "300");
+    await books.ok("update_settings", { base_currency: "USD" });
+    const { limit: said } = await books.ok("forecast", { account: "Giro" });
+    assertEquals([said.amount, said.currency, said.below.map(({ likely }: Json) => likely)], [
+      "300.00",
+      "EUR",
+      ["200.00"],
+    ]);
+  },
+  "belongs to the owner and the managers": async (books) => {
+    const member = await books.join();
+    await member.fails("forbidden_role", "update_settings", { low_balance_limit: "1" });
+    await (await books.join("manager")).ok("update_settings", { low_balance_limit: "1" });
+  },
+});
+
+Deno.test("a balance that will fall below the limit is mailed once, with its day and amounts", async () => {
+  await database.reset();
+  const books = await tenant();
+  assertEquals(await told("2026-11-11"), []);
+  await limit(books, "500");
+  const [one] = lowIn(await run(at("2026-11-12")));
+  assertEquals(
+    [one!.name, one!.on, one!.days, one!.amount, one!.low, one!.limit, one!.is_total],
+    ["Giro", "2026-12-01", 19, "200.00", "200.00", "500.00", null],
+  );
+  for (const day of ["2026-11-12", "2026-11-13", "2026-11-30", "2026-12-01", "2026-12-03", "2026-12-12"]) {
+    assertEquals(await told(day), [], day);
+  }
+  // After a new balance, the next rent is another fall.
+  books.goTo("2026-12-13");
+  await books.ok("mark_bill_paid", { bill_name: "Rent", due_on: "2026-12-01", paid_on: "2026-12-01" });
+  await say(books, "Giro", "1200", { date: "2026-12-13" });
+  assertEquals(await told("2026-12-14"), ["Giro 2027-01-01 400.00 400.00"]);
+  assertEquals(await told("2026-12-15"), []);
+});
+
+Deno.test("an earlier fall and a new limit are mailed again, and a fall that no longer comes is not", async () => {
+  await database.reset();
+  const books = await tenant();
+  await limit(books, "500");
+  assertEquals(await told("2026-11-11"), ["Giro 2026-12-01 200.00 200.00"]);
+  await addBill(books, "Trip", "2026-11-20", { amount: "700", frequency: "once", reminder: { enabled: false } });
+  assertEquals(await told("2026-11-12"), ["Giro 2026-11-20 300.00 300.00"]);
+  books.goTo("2026-11-12");
+  await limit(books, "250");
+  assertEquals(await told("2026-11-13"), ["Giro 2026-12-01 -500.00 -500.00"]);
+  books.goTo("2026-11-13");
+  await limit(books, "240");
+  await collect(at("2026-11-14"));
+  await say(books, "Giro", "5000");
+  assertEquals(await told("2026-11-14"), []);
+});
+
+Deno.test("only people who see everything and get all mails hear of a low balance, each of their books", async () => {
+  await database.reset();
+  const [ana, other] = [await tenant(), await tenant()];
+  await limit(ana, "500");
+  const [member, viewer] = [await ana.join(), await ana.join("viewer")];
+  await database.query("update identity.memberships set mails = 'all' where organization_id = $1 and user_id <> $2", [
+    ana.organizationId,
+    ana.userId,
+  ]);
+  const hear = async (day: string) => {
+    const heard = lowIn(await run(at(day))).map(({ recipient_id }) => recipient_id);
+    const people = [ana, member, viewer, other].map(({ userId }) => userId);
+    return heard.map((id) => ["owner", "member", "viewer", "other"][people.indexOf(id)]).toSorted();
+  };
+  assertEquals(await hear("2026-11-11"), ["member", "owner", "viewer"]);
+  ana.goTo("2026-11-11");
+  await limit(ana, "501");
+  await ana.ok("update_settings", { own_only: true });
+  assertEquals(await hear("2026-11-12"), ["owner", "viewer"]);
+  ana.goTo("2026-11-12");
+  await limit(ana, "502");
+  await ana.ok("update_settings", { own_only: false });
+  await ana.ok("update_settings", { category: { action: "create", name: "Own" } });
+  await ana.ok("update_settings", { category: { action: "make_private", name: "Own" } });
+  assertEquals(await hear("2026-11-13"), ["owner"]);
+  ana.goTo("2026-11-13");
+  await limit(ana, "503");
+  await ana.ok("update_settings", { reminders: { my_mails: "none" } });
+  assertEquals(await hear("2026-11-14"), []);
+});
+
+Deno.test("a card is below any limit, all accounts together count, and hidden amounts stay hidden", async () => {
+  const books = await fresh({ day: DAY });
+  await say(books, "Giro", "600");
+  await say(books, "Savings", "600");
+  await addBill(books, "Rent", "2026-12-01", { amount: "800", reminder: { enabled: false } });
+  await limit(books, "500");
+  await books.ok("update_settings", { reminders: { hide_amounts_in_email: true } });
+  assertEquals(
+    lowIn(await run(at("2026-11-11"))).map((one) => [one.is_total, one.on, one.amount, one.low, one.limit]),
+    [[true, "2026-12-01", null, null, null]],
+  );
+});
+
+Deno.test("many limits are checked over several pages", async () => {
+  await database.reset();
+  const people: Books[] = [];
+  for (let n = 0; n < 23; n++) {
+    const books = await tenant();
+    await limit(books, "500");
+    people.push(books);
+  }
+  const heard = lowIn(await run(at("2026-11-11"))).map(({ recipient_id }) => recipient_id);
+  assertEquals(heard.toSorted(), people.map(({ userId }) => userId).toSorted());
+});
