@@ -147,6 +147,13 @@ export const Glance = outcome(["found"], {
       ),
     }),
   })),
+  /** What came in during the month; absent in the previous version's answer. */
+  income: z.optional(z.nullable(z.object({
+    data: z.object({
+      total: z.object({ amount: z.string(), currency: z.string(), count: z.number() }),
+      unconverted: z.array(z.object({ currency: z.string(), amount: z.string(), count: z.number() })),
+    }),
+  }))),
   balances: z.nullable(
     z.object({ data: z.object({ user: z.object({ email: z.string() }), balances: z.array(Balance) }) }),
   ),

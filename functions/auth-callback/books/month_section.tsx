@@ -36,10 +36,20 @@ export function MonthSection({ spending: { data }, ...part }: Part & { spending:
           {notConverted && <p class="small">{words.unconverted(notConverted)}</p>}
         </>
       )}
+      <Income {...part} />
       <Months {...part} />
       {budgets && budgets.length > 0 && <Budgets {...part} budgets={budgets} />}
     </section>
   );
+}
+
+/** What came in, as far as the reader sees it; nothing without any. */
+function Income({ glance: { income }, reader: { words: { books: words }, format } }: Part) {
+  if (!income) return null;
+  const { total, unconverted } = income.data;
+  const sums = [...(total.count > 0 ? [total] : []), ...unconverted];
+  return sums.length > 0 &&
+    <p>{words.income(sums.map(({ amount, currency }) => format.money(amount, currency)).join(" · "))}</p>;
 }
 
 function Months({ glance, reader: { words: { books: words }, format } }: Part) {

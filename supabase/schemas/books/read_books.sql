@@ -11,6 +11,7 @@ declare
   state jsonb;
   bills jsonb;
   spending jsonb;
+  income jsonb;
   balances jsonb;
   documents jsonb;
   expenses jsonb;
@@ -36,6 +37,10 @@ begin
     spending := app.run_tool('summarize_spending', jsonb_build_object(
       'from', first_day, 'to', (first_day + interval '1 month' - interval '1 day')::date, 'compare', 'previous_period'
     ), at);
+    income := app.run_tool('summarize_spending', jsonb_build_object(
+      'kind', 'income', 'from', first_day, 'to', (first_day + interval '1 month' - interval '1 day')::date, 'group_by',
+      '["month"]'::jsonb
+    ), at);
     balances := app.run_tool('get_context', '{"include": ["balances"]}', at);
     documents := app.run_tool('list_documents', '{"is_filed": false}', at);
   end if;
@@ -50,7 +55,7 @@ begin
     'base_currency', chosen.base_currency, 'country', chosen.country, 'today', chosen.today, 'month', first_day,
     'state', state, 'may_write', (state ->> 'writes')::boolean and (state ->> 'takes_changes')::boolean,
     'may_export', identity.member_may(chosen.id, user_id, 'books:export'),
-    'bills', bills, 'spending', spending, 'balances', balances, 'documents', documents,
+    'bills', bills, 'spending', spending, 'income', income, 'balances', balances, 'documents', documents,
     'expenses', expenses,
     -- Only a change that this person made within a day.
     'paid', (
@@ -65,5 +70,5 @@ $$;
 comment on function public.read_books is
   'Returns the given organization at a glance, or the person''s first one if null: {outcome: found | unknown, '
   'organizations, organization, base_currency, country, today, month, state, may_write, may_export, bills?, spending?, '
-  'balances?, documents?, expenses, paid?}. bills, spending, balances, documents and expenses are the envelopes of '
-  'list_bills, summarize_spending, get_context, list_documents and list_expenses.';
+  'income?, balances?, documents?, expenses, paid?}. bills, spending, income, balances, documents and expenses are the '
+  'envelopes of list_bills, summarize_spending (twice), get_context, list_documents and list_expenses.';

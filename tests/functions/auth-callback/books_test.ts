@@ -192,6 +192,24 @@ accountTest("the summary tells what is overdue, due, spent and over budget", asy
   assertStringIncludes(textOf(after), "Overdue Rent €900.00 · since 21 November 2026");
 });
 
+accountTest("the month's income is beside its spending, without private income for others", async (pages, database) => {
+  const { run, page, join } = await house(pages, database);
+  assertFalse(textOf(await page()).includes("Income"));
+  const receive = (name: string, amount: string, more: Json = {}) =>
+    run("log_expenses", { items: [{ name, amount, kind: "income", date: "2026-11-02", ...more }] });
+  assert((await run("update_settings", { category: { action: "create", name: "Pay" } })).ok);
+  assert((await receive("Salary", "2450.00", { category: "Pay" })).ok);
+  assert((await receive("Rent of the attic", "300.00")).ok);
+  assert((await receive("Old", "7.00", { date: "2026-10-02" })).ok);
+  const member = await join("ben@example.com", "member");
+  assertStringIncludes(textOf(await page("", member)), "Nothing was spent this month. Income: €2,750.00");
+  assert((await run("update_settings", { category: { action: "make_private", name: "Pay" } })).ok);
+  assertStringIncludes(textOf(await page()), "Income: €2,750.00");
+  assertStringIncludes(textOf(await page("", member)), "Income: €300.00");
+  assertStringIncludes(textOf(await page("&month=2026-10")), "Income: €7.00");
+  assertFalse(textOf(await page("&month=2026-09")).includes("Income"));
+});
+
 accountTest("an automatic payment that waits for its amount is not overdue", async (pages, database) => {
   const { run, page } = await house(pages, database);
   const power = { name: "Power", currency: "EUR", amount_mode: "variable", autopay: true, first_due: "2026-11-25" };

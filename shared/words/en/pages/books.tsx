@@ -54,6 +54,7 @@ export const books = {
   /** For a month without other spending. */
   withoutRate: (amounts: string, currency: string): string =>
     `${amounts}, without a known exchange rate to ${currency}.`,
+  income: (amounts: string): string => `Income: ${amounts}`,
   total: (amount: string): string => `Total: ${amount}`,
   plusUnconverted: (amount: string): string => `plus ${amount} without an exchange rate`,
   unconverted: (amounts: string): string => `Not included, because there’s no exchange rate: ${amounts}.`,
