@@ -71,7 +71,7 @@ export async function* accountantFolder(folder: Folder): AsyncGenerator<ZipMembe
   const payments = async function* () {
     for await (const { rows } of pagesOf(folder)) yield* rows;
   };
-  yield* datevFiles(payments(), {
+  yield* datevFiles(payments, {
     ...folder.datev,
     uncategorized,
     fileOf: ({ document_ids: ids }) => (Array.isArray(ids) ? ids : []).map((id) => files.get(id)).find(Boolean),

@@ -45,9 +45,9 @@ const REMARKS = ["date", "payee", "name", "category", "amount", "currency", "tax
 const MOST_BOOKINGS = 99_999;
 const PART_LENGTH = 64 * 1024;
 
-/** @param payments by day. @param options.fileOf the document of a payment in the archive. */
+/** @param payments by day; read again for the remarks, which may be as many. @param options.fileOf the document of a payment in the archive. */
 export async function* datevFiles(
-  payments: AsyncIterable<Payment>,
+  payments: () => AsyncIterable<Payment>,
   options: DatevExport & {
     uncategorized: string;
     fileOf(payment: Payment): string | undefined;
@@ -55,21 +55,22 @@ export async function* datevFiles(
   },
 ): AsyncGenerator<ZipMember, void, undefined> {
   const { settings, words, uncategorized, fileOf, mostBookings = MOST_BOOKINGS } = options;
-  const remarked: Payment[] = [];
+  const book = (payment: Payment) => {
+    const month = String(payment.date).slice(0, 7);
+    const { cells, remarks } = bookPayment(payment, settings, {
+      file: fileOf(payment),
+      isLocked: isLocked(options, month),
+    });
+    return { month, cells, remarks, category: String(payment.category ?? uncategorized) };
+  };
   const counts = new Map<Remark, number>();
   const categories = new Map<string, { name: string; count: number }>();
   let booked = 0;
   const lines = (async function* () {
-    for await (const payment of payments) {
-      const month = String(payment.date).slice(0, 7);
-      const { cells, remarks } = bookPayment(payment, settings, {
-        file: fileOf(payment),
-        isLocked: isLocked(options, month),
-      });
-      const category = String(payment.category ?? uncategorized);
+    for await (const payment of payments()) {
+      const { month, cells, remarks, category } = book(payment);
       for (const remark of remarks) {
         counts.set(remark, (counts.get(remark) ?? 0) + 1);
-        remarked.push({ ...payment, category, id: payment.expense_id ?? payment.id, remark: words.remarks[remark] });
         if (remark !== "no_account" && remark !== "clearing") continue;
         const key = categoryOf(payment);
         categories.set(key, { name: category, count: (categories.get(key)?.count ?? 0) + 1 });
@@ -99,7 +100,21 @@ export async function* datevFiles(
     last = month;
     yield { name: `datev/EXTF_Buchungsstapel_${month}${part > 1 ? `_${part}` : ""}.csv`, parts: batch(month) };
   }
-  if (remarked.length > 0) yield { name: "datev/remarks.csv", parts: [writeCsv(REMARKS, remarked)] };
+  const remarked = async function* () {
+    let text = writeCsv(REMARKS, []);
+    for await (const payment of payments()) {
+      const { remarks, category } = book(payment);
+      const id = payment.expense_id ?? payment.id;
+      const rows = remarks.map((remark) => ({ ...payment, category, id, remark: words.remarks[remark] }));
+      text += writeCsv(REMARKS, rows, false);
+      if (text.length > PART_LENGTH) {
+        yield text;
+        text = "";
+      }
+    }
+    yield text;
+  };
+  if (counts.size > 0) yield { name: "datev/remarks.csv", parts: remarked() };
   const facts: DatevFacts = {
     booked,
     counterAccount: settings.paid_from,

@@ -4,6 +4,7 @@ import { COLUMNS, quoted } from "../../../shared/export/datev_format.ts";
 import { type DatevExport, datevFiles } from "../../../shared/export/datev_files.ts";
 import type { DatevSettings } from "../../../shared/export/datev_settings.ts";
 import { wordsOf } from "../../../shared/words/words.ts";
+import { collectGarbage } from "../../_support/collect_garbage.ts";
 import { readCsv } from "../../_support/unzip.ts";
 
 const SETTINGS: DatevSettings = {
@@ -28,9 +29,9 @@ const cloud = { category: "Cloud", category_id: "cat_cloud" };
 async function filesOf(rows: Record<string, unknown>[], more: Partial<DatevExport> & { mostBookings?: number } = {}) {
   const files = new Map<string, Uint8Array>();
   const members = datevFiles(
-    (async function* () {
+    async function* () {
       yield* rows;
-    })(),
+    },
     {
       settings: SETTINGS,
       closed: "2026-10-31",
@@ -211,4 +212,32 @@ Deno.test("the batch has the 125 columns of format version 13", () => {
     "Zusatzinformation - Art 1",
     "Festschreibung",
   ]);
+});
+
+Deno.test("remarks on 50,000 payments stream through flat memory", { ignore: !collectGarbage }, async () => {
+  const count = 50_000;
+  const members = datevFiles(
+    async function* () {
+      for (let n = 0; n < count; n++) {
+        yield payment(`${n}`, "2026-10-06", "1.50", { category_id: null, note: `${Math.random()} `.repeat(25) });
+      }
+    },
+    {
+      ...{ settings: SETTINGS, closed: null, currency: "EUR", period: { from: "2026-10-01", to: "2026-10-31" } },
+      ...{ made: new Date("2026-11-20T10:30:00Z"), words: wordsOf("en").pages.datevFiles },
+      ...{ uncategorized: "Uncategorized", fileOf: () => undefined },
+    },
+  );
+  const heapUsed = () => (collectGarbage!(), Deno.memoryUsage().heapUsed / 2 ** 20);
+  const before = heapUsed();
+  let [lines, most] = [0, 0];
+  for await (const { name, parts } of members) {
+    for await (const part of parts) {
+      if (name === "datev/remarks.csv") lines += String(part).split("\r\n").length - 1;
+      most = Math.max(most, heapUsed() - before);
+    }
+  }
+  assertEquals(lines, count + 1);
+  // The notes alone take 22 MB.
+  assert(most < 10, `${Math.round(most)} MiB`);
 });
