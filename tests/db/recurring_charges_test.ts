@@ -61,6 +61,12 @@ testBooks("recurring charges", { day: TODAY }, {
     assertEquals([power!.lowest, power!.highest, power!.amount], ["61.20", "80.10", "80.10"]);
     assertMatch(power!.text, /^City power charged between 61\.20 EUR and 80\.10 EUR, last 80\.10 EUR, every month/);
   },
+  "cash withdrawals are not proposed, their fees are": async (books) => {
+    const days = ["2026-09-08", "2026-10-08", "2026-11-09"];
+    await log(books, "GELDAUTOMAT ALTSTADT", days.map((day) => [day, "150"]));
+    await log(books, "Geldautomat Entgelt", days.map((day) => [day, "4.90"]));
+    assertEquals(await namesOf(books), ["Geldautomat Entgelt"]);
+  },
   "an active bill with the amount and rhythm under another name covers the charge": async (books) => {
     await log(books, "Mueller Estates", [["2026-09-01", "950"], ["2026-10-01", "950"], ["2026-11-02", "950"]]);
     assertEquals(await namesOf(books), ["Mueller Estates"]);

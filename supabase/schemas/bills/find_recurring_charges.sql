@@ -39,7 +39,7 @@ begin
     ), named as materialized (
       select s.*, array_to_string(s.words, ' ') collate "C" as key
       from spelled as s
-      where s.words <> '{}' and not exists (
+      where s.words <> '{}' and not app.is_cash_withdrawal(s.text) and not exists (
         select from app.payee_rules as r
         where r.organization_id = context.organization_id and r.category_id is null and r.deleted_at is null
           and starts_with(s.plain, r.words || ' ')
@@ -133,7 +133,7 @@ $$;
 comment on function app.find_recurring_charges is
   'Returns payments without a bill that recur weekly to yearly, the latest since a day: at least three (four weekly, '
   'two yearly) of one payee and currency. Differing amounts count only if the payee has no other charges. Excludes '
-  'charges that match an active bill''s name or amount, and payees with a no_bill rule.';
+  'cash, charges that match an active bill''s name or amount, and payees with a no_bill rule.';
 
 create or replace function app.find_stopped_charges(context app.context) returns table (rank date, finding jsonb)
 language plpgsql stable set search_path = '' as $$
