@@ -203,6 +203,9 @@ export const TEXT_WORDS: { kind: Kind; only?: Direction; words: string[] }[] = [
       ...["umbuchung", "eigenubertrag", "virement interne", "virement entre mes comptes", "traspaso propio"],
       ...["traspaso entre cuentas", "giroconto", "tussen eigen rekeningen", "eigen rekening"],
       ...["transferencia entre contas proprias", "przelew wlasny", "przelew miedzy wlasnymi rachunkami"],
+      // The balance of a closed account.
+      ...["kontowechsel", "kontoumzug", "saldoubertrag", "account switch", "closing balance transfer"],
+      ...["transfert de solde", "traspaso de saldo", "trasferimento saldo", "overstapservice"],
     ],
   },
   {

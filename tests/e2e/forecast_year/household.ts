@@ -113,8 +113,8 @@ export function makeHousehold(seed: number): Account[] {
     old.opening,
   );
   old.lines = old.lines.filter(({ date }) => date < `${YEAR}-07-31`);
-  book(old, `${YEAR}-07-31`, "UMBUCHUNG KONTOWECHSEL", -left, "transfer");
-  book(fresh, `${YEAR}-07-31`, "UMBUCHUNG KONTOWECHSEL", left, "transfer");
+  book(old, `${YEAR}-07-31`, "KONTOWECHSEL NEUE BANK", -left, "transfer");
+  book(fresh, `${YEAR}-07-31`, "KONTOWECHSEL NEUE BANK", left, "transfer");
   book(fresh, `${YEAR}-07-31`, "KARTENGEBUEHR", -1000, "spending");
   const accounts = [old, fresh, card, savings];
   for (const account of accounts) account.lines.sort((a, b) => a.date < b.date ? -1 : a.date > b.date ? 1 : 0);
