@@ -29,7 +29,13 @@ async function tenant(more: Json = {}): Promise<Books> {
 
 testBooks("the limit for balances", { day: DAY }, {
   "is shown with the settings and by forecast, and undo_change() restores the earlier one": async (books) => {
+    // Expected income needs a balance too.
+    await books.ok("log_expenses", {
+      items: [{ name: "Salary", amount: "1", kind: "income", date: "2026-12-28", repeats: "monthly" }],
+    });
     const none = await limit(books, "500");
+    await books.fails("not_found", "forecast");
+    await books.ok("update_settings", { relabel_closed: true });
     assertEquals(none.warnings.map(({ code }: Json) => code), ["no_balance_yet"]);
     await say(books, "Giro", "1000");
     await books.ok("add_bill", { name: "Rent", amount: "800", first_due: "2026-12-01" });

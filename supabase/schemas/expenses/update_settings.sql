@@ -181,7 +181,7 @@ begin
   if arguments #>> '{reminders,email_enabled}' = 'false' then
     warnings := warnings || app.warning('mails_off.now', '{}');
   end if;
-  if arguments ->> 'low_balance_limit' <> '' and not exists (
+  if coalesce(arguments ->> 'low_balance_limit', '') <> '' and not exists (
     select from unnest((app.read_forecast(context, context.today + 1)).positions) as p where p.account_id is not null
   ) then
     warnings := warnings || app.warning('no_balance_yet');

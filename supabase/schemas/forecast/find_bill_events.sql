@@ -119,6 +119,10 @@ declare
   first_on constant date := (select min(p.covered_on) from unnest(positions) as p);
   covered_on constant date := (select max(p.covered_on) from unnest(positions) as p);
 begin
+  -- Without a balance, there is nothing to add income to.
+  if first_on is null then
+    return '{}';
+  end if;
   return array(
     select x::app.forecast_event
     from (
