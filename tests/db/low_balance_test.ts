@@ -135,6 +135,9 @@ Deno.test("only people who see everything and get all mails hear of a low balanc
   const [ana, other] = [await tenant(), await tenant()];
   await limit(ana, "500");
   const [member, viewer] = [await ana.join(), await ana.join("viewer")];
+  // The member also sees these alone, which are not enough for a forecast.
+  await say(member, "Own", "1000");
+  await addBill(member, "Loan", "2026-12-01", { amount: "800", reminder: { enabled: false } });
   await database.query("update identity.memberships set mails = 'all' where organization_id = $1 and user_id <> $2", [
     ana.organizationId,
     ana.userId,
