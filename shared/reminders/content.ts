@@ -62,6 +62,8 @@ export type Unlisted = z.infer<typeof Unlisted>;
  */
 export const DigestNotice = z.object({
   kind: z.enum(["trial", "trial_charged", "cancel_by", "renewal", "price_rise", "awaited", "low_balance"]),
+  /** Absent for a balance. */
+  bill_id: z.optional(z.string()),
   /** The bill or account; for all accounts together, the organization. */
   name: z.string(),
   /**

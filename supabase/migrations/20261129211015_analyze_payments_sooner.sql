@@ -14,6 +14,8 @@ ALTER TABLE "app"."change_items" DROP CONSTRAINT "change_items_table_name_known"
 
 ALTER TABLE "app"."expenses" DROP CONSTRAINT "expenses_one_off_has_no_schedule";
 
+ALTER TABLE "jobs"."notice_log" DROP CONSTRAINT "notice_log_about_one";
+
 ALTER TABLE "jobs"."notice_log" DROP CONSTRAINT "notice_log_kind_known";
 
 DROP FUNCTION "app"."change_preferences"(app.context, jsonb);
@@ -118,6 +120,14 @@ ALTER TABLE "identity"."organizations" ADD COLUMN "relabel_closed" boolean NOT N
 
 ALTER TABLE "identity"."organizations" ADD COLUMN "datev" jsonb;
 
+ALTER TABLE "identity"."organizations" ADD COLUMN "low_balance_minor" bigint;
+
+ALTER TABLE "identity"."organizations" ADD COLUMN "low_balance_currency" text;
+
+ALTER TABLE "identity"."organizations" ADD COLUMN "low_balance_since" timestamp with time zone;
+
+ALTER TABLE "jobs"."notice_log" ADD COLUMN "account_id" text COLLATE pg_catalog."C";
+
 ALTER TABLE "oauth"."consents" ADD COLUMN "access" text NOT NULL DEFAULT 'write'::text;
 
 ALTER TABLE "oauth"."grants" ADD COLUMN "access" text NOT NULL DEFAULT 'write'::text;
@@ -135,11 +145,13 @@ CREATE TYPE "app"."forecast_day" AS ("account_id" text, "currency" text, "day" d
 
 CREATE TYPE "app"."forecast_event" AS ("account_id" text, "currency" text, "due_on" date, "minor" numeric, "down" double precision, "up" double precision, "kind" text, "name" text, "id" text);
 
-CREATE TYPE "app"."forecast_position" AS ("account_id" text, "account" text, "kind" text, "currency" text, "true_on" date, "source" text, "stated_minor" bigint, "covered_on" date, "minor" bigint, "weeks" integer, "day_minor" double precision, "week_variance" double precision, "outside_minor" double precision, "outside_variance" double precision, "in_base" double precision);
+CREATE TYPE "app"."forecast_position" AS ("account_id" text, "account" text, "kind" text, "currency" text, "true_on" date, "source" text, "stated_minor" bigint, "covered_on" date, "minor" bigint, "weeks" integer, "day_minor" double precision, "week_variance" double precision, "outside_minor" double precision, "outside_variance" double precision, "in_base" double precision, "heir_id" text, "bill_ids" text[]);
 
 CREATE TYPE "app"."forecast_basis" AS ("positions" app.forecast_position[], "events" app.forecast_event[], "left_out" jsonb);
 
 CREATE TYPE "app"."income_group" AS ("key_1" text, "key_2" text, "label_1" text, "label_2" text, "minor" numeric, "count" bigint);
+
+CREATE TYPE "app"."low_balance" AS ("account_id" text, "account" text, "currency" text, "due_on" date, "low" bigint, "likely" bigint, "limit_minor" bigint);
 
 ALTER TYPE "app"."expense_filter" ADD ATTRIBUTE "has_document" boolean CASCADE;
 
@@ -352,7 +364,9 @@ declare
   min_weeks constant int := 4;
   has_lines constant boolean := exists (select from unnest(basis.positions) as p where p.weeks > 0);
   covered_on constant date := (select max(p.covered_on) from unnest(basis.positions) as p);
-  flow record := app.find_spoken_flow(context, covered_on);
+  -- With lines, the flow is only told, and two months are enough.
+  flow record := app.find_spoken_flow(context, case when has_lines then 61 else 182 end);
+  since_minor float8;
   budget_minor float8;
   changed app.forecast_position;
   is_sole constant boolean := cardinality(basis.positions) = 1
@@ -401,11 +415,17 @@ begin
     end if;
   end if;
   -- Payments that were recorded after the balance count at least as much as usual.
-  flow.since_minor := least(flow.since_minor - flow.day_minor * (context.today - covered_on), 0);
-  if flow.since_minor < 0 then
+  since_minor := coalesce((
+    select sum(app.signed_minor(p.direction, p.base_minor)) from app.payments as p
+    where p.organization_id = context.organization_id and p.deleted_at is null
+      and p.expense_id not like 'bill\_%' and p.paid_on > covered_on and p.paid_on <= context.today
+      and not exists (select from app.statement_links as k where k.payment_id = p.id)
+  ), 0);
+  since_minor := least(since_minor - flow.day_minor * (context.today - covered_on), 0);
+  if since_minor < 0 then
     basis.events := basis.events || jsonb_populate_record(null::app.forecast_event, jsonb_build_object(
       'account_id', case when is_sole then (basis.positions[1]).account_id end, 'currency', context.base_currency,
-      'due_on', context.today, 'minor', flow.since_minor, 'down', 0, 'up', 0, 'kind', 'recorded'
+      'due_on', context.today, 'minor', since_minor, 'down', 0, 'up', 0, 'kind', 'recorded'
     ));
   end if;
   if flow.weeks = 0 then
@@ -632,21 +652,26 @@ end
 $function$;
 
 CREATE OR REPLACE FUNCTION app.apply_layouts(document app.documents)
- RETURNS jsonb
+ RETURNS app.documents
  LANGUAGE plpgsql
  STABLE
  SET search_path TO ''
 AS $function$
 declare
-  facts jsonb := document.facts;
   field text;
+  labels jsonb;
+  facts jsonb;
 begin
   foreach field in array array['gross', 'number', 'issued_on', 'due_on'] loop
-    if not facts ? field then
-      facts := app.take_fact(facts, field, app.read_place(document, field, app.find_labels(document, field)));
+    labels := app.find_labels(document, field);
+    facts := app.take_fact(document.facts, field, app.read_place(document, field, labels));
+    if facts <> document.facts then
+      document.facts := facts;
+      document.layout := document.layout || jsonb_build_object('remembered',
+        coalesce(document.layout -> 'remembered', '{}') || jsonb_build_object(field, labels -> 'at'));
     end if;
   end loop;
-  return facts;
+  return document;
 end
 $function$;
 
@@ -744,6 +769,9 @@ begin
   case arguments ->> 'step'
     when 'start' then
       return jsonb_build_object('data', app.run_import_step(context, 'start', '{}'));
+    -- The service downloads a file only for a person who may add it.
+    when 'take' then
+      return '{"data": {}}';
     when 'keep' then
       document := app.keep_document(context, arguments);
       return jsonb_build_object('data', jsonb_build_object('document', app.describe_document(context, document)));
@@ -1026,10 +1054,11 @@ declare
   category app.categories;
   target app.categories;
   moved int;
+  moved_income int;
   merged_id text;
   merged_name text;
   left_bills text[];
-  -- Limited like an import, because undo stores every moved expense.
+  -- Limited like an import, because undo stores every moved record.
   max_moved constant int := 2000;
 begin
   if wanted is null or app.means_uncategorized(case action when 'create' then wanted else new_name end) then
@@ -1069,8 +1098,12 @@ begin
         );
       end if;
       select count(*) into moved
-        from (select from app.expenses as e where e.category_id = category.id and e.deleted_at is null
-        limit max_moved + 1) as e;
+        from (
+          select from app.expenses as e where e.category_id = category.id and e.deleted_at is null
+          union all
+          select from app.incomes as i where i.category_id = category.id and i.deleted_at is null
+          limit max_moved + 1
+        ) as r;
       if moved > max_moved then
         perform app.fail('invalid_argument.too_many_to_merge', jsonb_build_object(
           'most', max_moved, 'name', category.name, 'into', target.name
@@ -1083,6 +1116,7 @@ begin
       -- Income in a closed month ends the merge, like spending.
       update app.incomes as i set category_id = target.id
         where i.category_id = category.id and i.deleted_at is null;
+      get diagnostics moved_income = row_count;
       -- A private and a shared category may each have a rule for the same words.
       update app.payee_rules as r set deleted_at = context.at
         where r.category_id = category.id and r.deleted_at is null and exists (
@@ -1121,10 +1155,11 @@ begin
     select jsonb_strip_nulls(jsonb_build_object(
       'id', c.id, 'name', c.name, 'private', case when c.is_private then true end, 'archived',
       case when c.archived_at is not null then true end, 'moved', moved,
-      'left_bills', to_jsonb(nullif(left_bills, '{}')),
+      'moved_income', nullif(moved_income, 0), 'left_bills', to_jsonb(nullif(left_bills, '{}')),
       'facts',
       jsonb_build_object('action', action, 'name',
         coalesce(merged_name, case action when 'rename' then wanted else c.name end), 'into', c.name, 'moved', moved,
+        'moved_income', nullif(moved_income, 0),
         'about', array_remove(array[c.id, merged_id], null))
     ))
     from app.categories as c
@@ -1366,7 +1401,8 @@ declare
     -- Only the page sends it, because the contract of the tool does not list it.
     'datev', (args -> 'datev')::text
   )) || case when args ? 'closed_through' then jsonb_build_object('closed_through', closed_through)
-    else '{}' end;
+    else '{}' end || case when args ? 'low_balance_limit'
+      then jsonb_build_object('low_balance_limit', app.parse_low_balance_limit(context, args)) else '{}' end;
   before constant jsonb := app.read_preferences(context.organization_id);
 begin
   if wanted = '{}' then
@@ -1392,7 +1428,8 @@ begin
     -- Reopening all months is a change too, so it has a fact that isn't null.
     select coalesce(jsonb_object_agg(w.key, case
       when w.key = 'mails' then reminders -> 'my_mails'
-        when w.key = 'datev' then 'true' when w.value = 'null' then '""' else w.value end), '{}')
+        when w.key = 'datev' then 'true' when w.value = 'null' then '""'
+        when w.key = 'low_balance_limit' then app.describe_low_balance_limit(w.value #>> '{}') else w.value end), '{}')
     from jsonb_each(wanted) as w
     where not before -> w.key @> w.value
   );
@@ -1444,7 +1481,7 @@ declare
   first_due constant date := app.parse_date(context, changes ->> 'first_due', 'set.first_due');
   is_other_rhythm boolean;
 begin
-  -- Of several days of the month, the first one may lie before the first date.
+  -- With several days of the month, the first one may be before the first date.
   if not changes ?| array['frequency', 'every', 'first_due', 'month_days', 'month_weekdays', 'weekend_rule', 'ends_on',
     'ends_after'] then
     return old;
@@ -2111,7 +2148,7 @@ begin
     )
   )
   having count(distinct p.currency) = 1;
-  -- An amount by chance is hardly ever the largest one.
+  -- A coincidental amount is hardly ever the largest one.
   return case when exists (
     select from jsonb_array_elements(document.layout -> 'places') as p
     where p ->> 'kind' = 'amount' and (p ->> 'is_largest')::boolean and p ->> 'currency' = paid.currency
@@ -2147,14 +2184,14 @@ begin
       select jsonb_agg(p -> 'key') from jsonb_array_elements(document.layout -> 'places') as p
       where p ->> 'kind' = app.place_kind(field) and p ->> 'value' = said ->> field
     );
-    -- A label that had the same value by chance is gone from the next confirmation.
+    -- The next confirmation drops a label that had the same value by chance.
     earlier := app.find_labels(document, field) -> 'keys';
     keys := coalesce((
       select jsonb_agg(k) from jsonb_array_elements(keys) as k where earlier @> jsonb_build_array(k)
     ), keys);
     known := app.take_fact(known, field, place);
     confirmed := confirmed || jsonb_build_object(field, jsonb_strip_nulls(jsonb_build_object(
-      'keys', keys, 'is_largest', place -> 'is_largest'
+      'keys', keys, 'is_largest', place -> 'is_largest', 'at', app.instant()
     )));
   end loop;
   if known <> document.facts then
@@ -3090,6 +3127,10 @@ begin
     'state', case when document.expense_id is not null then 'filed' when matches <> '{}' then 'question'
       when document.facts ?| array['payee', 'gross', 'payable'] then 'new' else 'unread' end,
     'read', document.facts - '{format,questions,taxes,period,net,payee_tax_id,customer_number}'::text[],
+    'remembered', (
+      select jsonb_object_agg(r.key, (r.value::timestamptz at time zone context.timezone)::date)
+      from jsonb_each_text(document.layout -> 'remembered') as r
+    ),
     'doubts', app.open_doubts(document),
     'filed', (
       select jsonb_build_object('id', e.id, 'name', e.name, 'due_on', (
@@ -3475,6 +3516,76 @@ begin
     )[1] end,
     'version', income.version
   ));
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.describe_low_balance_limit(stored text)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT jsonb_build_object('amount', app.format_amount((split_part(stored, ' '::text, 1))::numeric, split_part(stored, ' '::text, 2)), 'currency', split_part(stored, ' '::text, 2)) AS jsonb_build_object
+   WHERE (stored IS NOT NULL);
+END;
+
+CREATE OR REPLACE FUNCTION app.describe_low_balances(context app.context, positions app.forecast_position[], days app.forecast_day[], account_id text)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select jsonb_build_object('limit', jsonb_build_object(
+      'amount', app.format_amount(o.low_balance_minor, o.low_balance_currency), 'currency', o.low_balance_currency,
+      'below', (
+        select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+          'account', b.account, 'on', b.due_on, 'low', app.format_amount(b.low, b.currency), 'likely',
+          app.format_amount(b.likely, b.currency), 'currency', b.currency
+        ))), '[]')
+        from app.find_low_balances(context, positions, days) as b
+        where describe_low_balances.account_id is null or b.account_id = describe_low_balances.account_id
+      )
+    ))
+    from identity.organizations as o
+    where o.id = context.organization_id and o.low_balance_minor is not null and identity.sees_everything()
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.describe_low_notices(recipient identity.profiles, member identity.memberships, organization identity.organizations, noticed jobs.notice_log[], at timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET role TO 'authenticated'
+AS $function$
+declare
+  today constant date := (at at time zone recipient.timezone)::date;
+  shows_amounts constant boolean := not recipient.hide_amounts_in_email;
+begin
+  if not (app.hears_all(member) and exists (select from unnest(noticed) as l where l.kind = 'low_balance')) then
+    return null;
+  end if;
+  return (
+    -- Forecast again, because payments may have come since the digest was created.
+    select jsonb_build_object(
+      'notices', jsonb_agg(jsonb_build_object(
+        'kind', 'low_balance', 'name', coalesce(b.account, organization.name),
+        'is_total', case when b.account_id is null then true end,
+        'on', b.due_on, 'days', b.due_on - today, 'assignee', null, 'currency', b.currency,
+        'frequency', 'once', 'every', 1, 'term_years', 1, 'is_contract', false, 'renews_on', null,
+        'amount', case when shows_amounts then app.format_amount(b.likely, b.currency) end,
+        'earlier_amount', null,
+        'low', case when shows_amounts then app.format_amount(b.low, b.currency) end,
+        'limit', case when shows_amounts then app.format_amount(b.limit_minor, b.currency) end
+      ) order by b.due_on, b.account nulls last),
+      'tells_of', jsonb_agg(l.id)
+    )
+    from app.expect_low_balances(at) as b
+    join unnest(noticed) as l on l.kind = 'low_balance' and l.account_id is not distinct from b.account_id
+    having count(*) > 0
+  );
 end
 $function$;
 
@@ -4054,6 +4165,7 @@ begin
       app.schedule_days(jsonb_populate_record(null::app.expenses, kept))
     ))
     when key = 'sharing' then jsonb_build_object('shared', app.describe_sharing(kept -> key))
+    when key = 'low_balance_limit' then app.describe_low_balance_limit(kept ->> key)
     when key = 'datev' then app.describe_datev((kept ->> key)::jsonb)
     when key in ('assignee_id', 'created_by', 'payer_id', 'paid_by', 'from_id', 'to_id')
       then jsonb_build_object('person', app.member_name((kept ->> key)::uuid))
@@ -4259,7 +4371,7 @@ CREATE OR REPLACE FUNCTION app.draft_parts(draft jsonb)
  SET search_path TO ''
 AS $function$
 begin
-  -- A part takes its own category and note, never those of the whole. Only the first part keeps the external id.
+  -- A part has its own category and note, never the original's. Only the first part keeps the external id.
   return query
     select draft - 'parts' - case p.ordinality when 1 then array['category_id', 'note']
       else array['category_id', 'note', 'external_id'] end || p.value
@@ -4481,6 +4593,31 @@ CREATE OR REPLACE FUNCTION app.events_before(at timestamp with time zone)
  IMMUTABLE
 RETURN (at - '00:01:30'::interval);
 
+CREATE OR REPLACE FUNCTION app.expect_low_balances(at timestamp with time zone)
+ RETURNS SETOF app.low_balance
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET role TO 'authenticated'
+AS $function$
+declare
+  context constant app.context := app.read_context(at);
+  days_ahead constant int := 31;
+  until date;
+  basis app.forecast_basis;
+begin
+  if context.organization_id is null or not identity.sees_everything() then
+    return;
+  end if;
+  until := context.today + days_ahead;
+  basis := app.read_forecast(context, until);
+  return query
+    select b.* from app.find_low_balances(context, basis.positions, array(
+      select d::app.forecast_day from app.forecast_days(context, basis.positions, basis.events, until) as d
+    )) as b;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.expected_incomes(context app.context, first_day date, last_day date)
  RETURNS TABLE(income_id text, name text, account_id text, day date, low bigint, likely bigint, high bigint, currency text, source text)
  LANGUAGE plpgsql
@@ -4506,7 +4643,7 @@ begin
           order by m.place limit 1
       )) as account_id,
         app.income_schedule(i.frequency, i.every, i.anchor_on, i.ends_on) as schedule,
-        -- An amount that a person stated counts until the next income.
+        -- An amount stated by a person applies until the next income.
         coalesce((
           select m.amount_minor from matched as m
           where m.rule_id = i.id and m.place = 1 and m.received_on > (i.updated_at at time zone context.timezone)::date
@@ -4745,6 +4882,8 @@ begin
       select to_jsonb(o.id), jsonb_build_object(
         'id', o.id, 'name', o.name, 'base_currency', o.base_currency, 'timezone', p.timezone,
         'closed_through', o.closed_through, 'own_only', o.own_only, 'relabel_closed', o.relabel_closed,
+        'low_balance_limit', app.format_amount(o.low_balance_minor, o.low_balance_currency),
+        'low_balance_currency', o.low_balance_currency,
         -- Without the categories that the person does not see.
         'datev', o.datev || jsonb_build_object('accounts', (
           select coalesce(jsonb_object_agg(a.key, a.value), '{}')
@@ -5256,22 +5395,23 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.find_bill_events(context app.context, until date, positions app.forecast_position[], closed_ids text[])
+CREATE OR REPLACE FUNCTION app.find_bill_events(context app.context, until date, positions app.forecast_position[], known app.forecast_position[])
  RETURNS app.forecast_event[]
  LANGUAGE plpgsql
  STABLE
  SET search_path TO ''
  SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
-  -- Nine of ten amounts lie within so many standard deviations.
+  -- Nine of ten amounts lie within this many standard deviations.
   deviations constant float8 := 1.7;
   sole_id constant text := app.sole_account(positions);
   covered_on constant date := (select max(p.covered_on) from unnest(positions) as p);
 begin
   return array(
     with due as materialized (
-      select x.* from app.expected_in_period(context, null, until) as x where x.expected_minor is not null
+      select x.* from app.expected_in_period(context, null, until) as x
     ), paid as materialized (
       select p.expense_id, p.currency, p.paid_on, app.signed_minor(p.direction, p.amount_minor) as minor
       from app.payments as p
@@ -5279,25 +5419,34 @@ begin
         and p.paid_on > (select min(p.covered_on) from unnest(positions) as p) and p.paid_on <= context.today + 1
         and not exists (select from app.statement_links as k where k.payment_id = p.id)
     ), homes as materialized (
-      select b.id, b.name, (
+      select b.id, b.name, coalesce(m.account_id, (
         select l.account_id
-        from app.payments as p
+        from (
+          select p.id, p.paid_on, p.recorded_seq from app.payments as p
+          where p.expense_id = b.id and p.deleted_at is null
+          -- Older ones say little, and every link costs a check of rights.
+          order by p.paid_on desc, p.recorded_seq desc limit 3
+        ) as p
         join app.statement_links as k on k.payment_id = p.id
         join app.statement_lines as l on l.id = k.line_id
-        where p.expense_id = b.id and p.deleted_at is null
         order by p.paid_on desc, p.recorded_seq desc limit 1
-      ) as account_id
+      )) as account_id
       from app.expenses as b
+      left join (select k.account_id, unnest(k.bill_ids) as bill_id from unnest(known) as k) as m on m.bill_id = b.id
       where b.id in (select d.expense_id from due as d union select p.expense_id from paid as p)
     ), placed as materialized (
       select h.id, h.name,
-        case when h.account_id is null or h.account_id = any (closed_ids) then sole_id else h.account_id end
-          as account_id,
-        -- The payment to that account, such as a card's, is in the usual flow.
-        h.account_id is not null and h.account_id <> all (closed_ids) and not exists (
+        case when h.account_id is null or c.account_id is not null then coalesce(c.heir_id, sole_id)
+          else h.account_id end as account_id,
+        -- A payment to that account, such as a card's, is part of the usual flow.
+        h.account_id is not null and c.account_id is null and not exists (
           select from unnest(positions) as p where p.account_id = h.account_id
         ) as is_elsewhere
       from homes as h
+      left join lateral (
+        select o.account_id, o.heir_id from unnest(known) as o
+        where o.account_id = h.account_id and o.kind = 'closed' limit 1
+      ) as c on true
     ), varied as materialized (
       select d.expense_id, d.currency, (
         select case when count(*) >= 3 then stddev_samp(o.expected_minor) * deviations end
@@ -5869,7 +6018,7 @@ begin
         n.currency = e.currency and app.same_amount(n.amount_minor, e.minor, 30) as costs_alike,
         n.direction = 'out' and n.booked_on > e.ends_on
           and app.names_resemble(n.text, null, e.name, (e.bill).payee)
-          -- A payment of another bill, or of a date due until the end, is no new charge.
+          -- A payment for another bill, or for a date due by the end, isn't a new charge.
           and not exists (
             select from app.statement_links as k
             join app.payments as p on p.id = k.payment_id and p.deleted_at is null
@@ -5888,27 +6037,36 @@ begin
         and not exists (
           select from app.expense_occurrences as o where o.id = p.occurrence_id and o.due_on <= e.ends_on
         )
+    ), booked as (
+      -- What the account shows for each day, so that a due date meets its days by hash instead of every line.
+      select x.id, x.day, bool_or(x.is_line) as has_line, bool_or(x.is_charge) as is_charged
+      from (
+        select n.id, n.booked_on as day, true as is_line,
+          n.booked_on > e.ends_on and n.direction = 'out' and (n.costs_the_same or n.resembles) as is_charge
+        from lines as n
+        join ended as e on e.id = n.id
+        union all
+        select p.id, p.paid_on, false, true from later_payments as p
+      ) as x
+      group by x.id, x.day
     ), dates as (
       select e.id, d.due_on,
-        bool_or(n.booked_on between d.due_on - days and d.due_on) and
-          bool_or(n.booked_on between d.due_on and d.due_on + days) and max(n.booked_on) >= d.due_on + days
-          as is_covered,
-        bool_or(n.booked_on between d.due_on - days and d.due_on + days and n.booked_on > e.ends_on
-          and n.direction = 'out' and (n.costs_the_same or n.resembles)) or exists (
-          select from later_payments as p
-          where p.id = e.id and p.paid_on between d.due_on - days and d.due_on + days
-          ) as is_charged
+        bool_or(b.has_line and b.day <= d.due_on) and bool_or(b.has_line and b.day >= d.due_on)
+          and l.last_on >= d.due_on + days as is_covered,
+        bool_or(b.is_charged) as is_charged
       from paid as e
       cross join lateral (
-        -- As if it had gone on.
+        -- Computed as if the contract had continued.
         select jsonb_populate_record(e.bill, '{"ends_on": null, "ends_after": null}') as bill
       ) as endless
       cross join lateral app.due_index(endless.bill, e.ends_on + 1) as first
       cross join lateral app.scheduled_dates(endless.bill, first,
         least(app.due_index(endless.bill, context.today) - 1, first + most_dates)) as d
-      left join lines as n on n.id = e.id
+      cross join generate_series(-days, days) as away
+      left join booked as b on b.id = e.id and b.day = d.due_on + away
+      left join (select n.id, max(n.booked_on) as last_on from lines as n group by n.id) as l on l.id = e.id
       where d.due_on > e.ends_on and (e.bill).frequency <> 'once'
-      group by e.id, d.due_on
+      group by e.id, d.due_on, l.last_on
     ), saved as (
       select d.id, count(*) filter (where d.is_covered and not coalesce(d.is_charged, false)) as proven,
         count(*) filter (where not coalesce(d.is_covered or d.is_charged, false)) as unproven,
@@ -6012,7 +6170,7 @@ begin
     bill.next_due - coalesce(bill.remind_days_before, recipient.default_lead_days), earliest
   );
   if first_on > bill.next_due then
-    -- That date has no reminder any more. The next mail comes when it is overdue, or for the next date.
+    -- That date gets no further reminder. The next mail comes when it is overdue, or for the next date.
     later := (app.next_due_dates(context, bill, 2))[2];
     first_on := least(
       case when not bill.autopay and not (bill.frequency = 'daily' and bill.every = 1) then bill.next_due + 3 end,
@@ -6024,20 +6182,25 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.find_income_events(context app.context, until date, positions app.forecast_position[])
+CREATE OR REPLACE FUNCTION app.find_income_events(context app.context, until date, positions app.forecast_position[], closed app.forecast_position[])
  RETURNS app.forecast_event[]
  LANGUAGE plpgsql
  STABLE
  SET search_path TO ''
  SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
-  -- A salary may come so many days late.
+  -- A salary may arrive this many days late.
   late_days constant int := 5;
   sole_id constant text := app.sole_account(positions);
   first_on constant date := (select min(p.covered_on) from unnest(positions) as p);
   covered_on constant date := (select max(p.covered_on) from unnest(positions) as p);
 begin
+  -- Without a balance, there is nothing to add income to.
+  if first_on is null then
+    return '{}';
+  end if;
   return array(
     select x::app.forecast_event
     from (
@@ -6054,9 +6217,14 @@ begin
           and r.received_on > first_on and r.received_on <= context.today + 1
       ) as i
       cross join lateral (
-        select case
-          when exists (select from unnest(positions) as p where p.account_id = i.account_id) then i.account_id
-          else sole_id end as account_id
+        select coalesce(
+          (select o.heir_id from unnest(closed) as o where o.account_id = i.account_id limit 1),
+          (
+            select p.account_id from unnest(positions) as p
+            where p.account_id = i.account_id and p.kind <> 'closed' limit 1
+          ),
+          sole_id
+        ) as account_id
       ) as h
       where i.day > coalesce(
         (select max(p.covered_on) from unnest(positions) as p where p.account_id = h.account_id), covered_on
@@ -6313,6 +6481,45 @@ begin
     order by f.gap, f.paid_on is not null, f.due_on, b.recorded_seq
     limit 1
   );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.find_low_balances(context app.context, positions app.forecast_position[], days app.forecast_day[])
+ RETURNS SETOF app.low_balance
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  organization constant identity.organizations := (
+    select o from identity.organizations as o where o.id = context.organization_id
+  );
+begin
+  -- A forecast from part of the payments would be wrong.
+  if organization.low_balance_minor is null or not identity.sees_everything() then
+    return;
+  end if;
+  return query
+    with starts as materialized (
+      -- A card is below any limit.
+      select p.account_id, p.account, p.currency, p.minor::float8 as minor
+      from unnest(positions) as p where p.kind = 'account'
+      union all
+      select null, null, context.base_currency, sum(p.minor * p.in_base)
+      from unnest(positions) as p
+      having count(distinct p.account_id) > 1
+    ), limits as materialized (
+      select c.currency, round(organization.low_balance_minor
+        * app.worth_in(c.currency, organization.low_balance_currency, context.today)) as minor
+      from (select distinct s.currency from starts as s) as c
+    )
+    select distinct on (lower(s.account), s.account_id) s.account_id, s.account, s.currency, d.day,
+      round(d.low)::bigint, round(d.likely)::bigint, l.minor::bigint
+    from starts as s
+    join limits as l on l.currency = s.currency and s.minor >= l.minor
+    join unnest(days) as d on d.account_id is not distinct from s.account_id and d.currency = s.currency
+      and round(d.likely) < l.minor
+    order by lower(s.account) nulls last, s.account_id, d.day;
 end
 $function$;
 
@@ -6938,14 +7145,18 @@ CREATE OR REPLACE FUNCTION app.find_positions(context app.context)
  STABLE
  SET search_path TO ''
  SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_nestloop TO 'off'
+ SET enable_mergejoin TO 'off'
 AS $function$
 declare
   max_days constant int := 182;
+  max_age constant int := 45;
   -- Kinds of lines that do not move the balance.
   unmoved constant text[] := array['pending', 'declined', 'reverted', 'balance', 'split', 'unreadable'];
 begin
   return query
-    with positions as materialized (
+    with balances as materialized (
       select a.id, a.name, a.kind, b.currency, b.true_on, b.source, b.amount_minor,
         least(greatest(b.true_on, since.last_on), context.today) as covered_on, b.amount_minor + since.minor as minor
       from app.accounts as a
@@ -6965,92 +7176,153 @@ begin
           and (l.booked_on > b.true_on or b.source = 'statement' and l.created_at > b.updated_at)
       ) as since
       where a.organization_id = context.organization_id
+    ), recent as materialized (
+      select l.id, l.account_id, l.currency, l.booked_on, l.text, l.direction, l.amount_minor, l.kind, l.other_half_id
+      from app.statement_lines as l
+      where l.organization_id = context.organization_id
+        and l.booked_on between context.today - max_days - max_age * 2 and context.today
+    ), halves as materialized (
+      select r.id, o.account_id as other_account_id
+      from recent as r
+      join recent as o on o.id = r.other_half_id
+      union
+      select o.id, r.account_id
+      from recent as r
+      join recent as o on o.id = r.other_half_id
+    ), emptied as materialized (
+      -- A paid card has a balance of 0, too, but its last line is incoming.
+      select distinct on (b.id, b.currency) b.id, b.currency, h.other_account_id as heir_id
+      from balances as b
+      join recent as r on r.account_id = b.id and r.currency = b.currency and r.booked_on = b.covered_on
+        and r.direction = 'out' and r.kind <> all (unmoved)
+      left join halves as h on h.id = r.id
+      where b.minor = 0
+      order by b.id, b.currency, r.amount_minor desc
+    ), positions as materialized (
+      select b.*, e.heir_id, e.id is not null or b.minor = 0 and b.covered_on < context.today - max_age as is_closed
+      from balances as b
+      left join emptied as e on e.id = b.id and e.currency = b.currency
     ), bill_lines as materialized (
-      select distinct k.line_id
+      -- Looks up each payment's links, because a join would read the links of all organizations.
+      select unnest(array(select k.line_id from app.statement_links as k where k.payment_id = p.id)) as line_id,
+        p.expense_id as bill_id
       from app.payments as p
-      join app.statement_links as k on k.payment_id = p.id
       where p.organization_id = context.organization_id and p.deleted_at is null and p.expense_id like 'bill\_%'
-        and p.paid_on > context.today - max_days * 2
+        and p.paid_on > context.today - max_days - max_age * 2
     ), lines as materialized (
-      select p.id, p.currency,
-        (max(l.booked_on) over (partition by p.id, p.currency) - l.booked_on) / 7 as week, l.booked_on, l.text,
-        l.direction, l.amount_minor, app.signed_minor(l.direction, l.amount_minor) as minor, l.kind, l.id as line_id,
-        -- The other half moves a balance that is known too.
-        exists (select from positions as o where o.id = coalesce(half.account_id, other.account_id)) as is_inside,
-        half.id is not null or other.id is not null as is_transfer
-      from positions as p
-      join app.statement_lines as l on l.account_id = p.id and l.currency = p.currency
-        and l.booked_on between p.covered_on - max_days + 1 and p.covered_on and l.kind <> all (unmoved)
-      left join app.statement_lines as half on half.id = l.other_half_id
-      left join app.statement_lines as other on other.other_half_id = l.id
+      select p.id, p.currency, max(r.booked_on) over (partition by p.id, p.currency) - r.booked_on as days_ago,
+        r.booked_on, r.text, r.direction, r.amount_minor, app.signed_minor(r.direction, r.amount_minor) as minor,
+        r.kind, r.id as line_id, h.id is not null as is_transfer,
+        -- The other half changes another known balance.
+        o.id is not null as is_inside, b.bill_id
+      from recent as r
+      join positions as own on own.id = r.account_id and own.currency = r.currency
+      -- The lines of a closed account count for the account that it was emptied into.
+      join positions as p on p.id = coalesce(own.heir_id, own.id) and p.currency = r.currency
+      left join halves as h on h.id = r.id
+      left join (select distinct b.id from balances as b) as o on o.id = h.other_account_id
+      left join (select b.line_id, max(b.bill_id) as bill_id from bill_lines as b group by b.line_id) as b
+        on b.line_id = r.id
+      where r.booked_on between p.covered_on - max_days + 1 and p.covered_on and r.kind <> all (unmoved)
     ), flows as materialized (
-      select l.* from lines as l
-      where (l.kind <> 'income' or l.is_transfer)
-        and not exists (select from bill_lines as b where b.line_id = l.line_id)
-        and not exists (select from app.incomes as i where i.line_id = l.line_id and i.deleted_at is null)
+      -- Numbers differ on every line, so they aren't words of a name.
+      select l.*, case when l.direction = 'out' then regexp_replace(l.text, '\S*\d\S*', '', 'g') end as spelling
+      from lines as l
+      left join (
+        select i.line_id from app.incomes as i
+        where i.organization_id = context.organization_id and i.deleted_at is null and i.line_id is not null
+      ) as i on i.line_id = l.line_id
+      where (l.kind <> 'income' or l.is_transfer) and l.bill_id is null and i.line_id is null
     ), bills as materialized (
-      select b.currency, b.amount_mode, usual.minor, app.descriptor_words(t.text) as words
+      select b.id, b.name, b.payee, b.currency, b.amount_mode, usual.minor
       from app.expenses as b
       cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as usual
-      cross join lateral (
-        select b.name as text
-        union
-        select b.payee
-        union
-        (select l.text
-          from app.payments as p
-          join app.statement_links as k on k.payment_id = p.id
-          join app.statement_lines as l on l.id = k.line_id
-          where p.expense_id = b.id and p.deleted_at is null
-          order by p.paid_on desc limit 1)
-      ) as t
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.status = 'active'
-        and b.deleted_at is null and t.text is not null and usual.minor is not null
-    ), spelled as materialized (
-      -- Numbers differ on every line, and are no words of a name.
-      select t.text, app.descriptor_words(t.text) as words
+        and b.deleted_at is null and usual.minor is not null
+    ), names as materialized (
+      select t.words, t.currency, t.amount_mode, t.minor, array_agg(distinct t.id) as bill_ids
       from (
-        select distinct regexp_replace(f.text, '\S*\d\S*', '', 'g') as text from flows as f where f.direction = 'out'
+        select b.id, app.descriptor_words(n.text) as words, b.currency, b.amount_mode, b.minor
+        from bills as b
+        cross join lateral (values (b.name), (b.payee)) as n (text)
+        where n.text is not null
+        union all
+        select b.id, app.descriptor_words(l.text), b.currency, b.amount_mode, b.minor
+        from (select distinct on (l.bill_id) l.bill_id, l.text from lines as l
+          where l.bill_id is not null order by l.bill_id, l.booked_on desc) as l
+        join bills as b on b.id = l.bill_id
       ) as t
+      group by t.words, t.currency, t.amount_mode, t.minor
+    ), spelled as materialized (
+      select t.spelling, app.descriptor_words(t.spelling) as words
+      from (select distinct f.spelling from flows as f where f.spelling is not null) as t
       where exists (select from bills)
+    ), near as materialized (
+      select distinct s.spelling, s.words, n.words as bill_words
+      from (select s.*, unnest(s.words) as word from spelled as s) as s
+      join (
+        select distinct n.words, w.word from names as n cross join lateral unnest(n.words) as w (word)
+      ) as n on n.word = s.word
     ), resembling as materialized (
-      select s.text, b.currency, b.minor, b.amount_mode
-      from spelled as s
-      join bills as b on b.words && s.words
-      where app.compare_names(b.words, s.words) >= 2
+      select r.spelling, n.currency, n.minor, n.amount_mode, n.bill_ids
+      from (
+        select r.* from near as r where app.compare_names(r.bill_words, r.words) >= 2
+      ) as r
+      join names as n on n.words = r.bill_words
     ), billed as materialized (
-      -- Charges from before a bill was added: its dates stand for them.
-      select distinct f.line_id
+      -- Skip charges from before a bill was added, because its dates represent them.
+      select f.line_id, f.id, f.currency, f.booked_on, r.bill_ids
       from resembling as r
-      join flows as f on regexp_replace(f.text, '\S*\d\S*', '', 'g') = r.text and f.direction = 'out'
-        and f.currency = r.currency
+      join flows as f on f.spelling = r.spelling and f.currency = r.currency
         and app.same_amount(f.amount_minor, r.minor, case r.amount_mode when 'fixed' then 30 else 60 end)
-    ), weeks as (
-      select f.id, f.currency, f.week, sum(f.minor) as minor,
-        coalesce(sum(f.minor) filter (where not f.is_inside), 0) as outside
+    ), homes as materialized (
+      select h.id, h.currency, array_agg(h.bill_id) as bill_ids
+      from (
+        select distinct on (x.bill_id) x.bill_id, x.id, x.currency
+        from (
+          select l.bill_id, l.id, l.currency, l.booked_on, true as is_linked from lines as l where l.bill_id is not null
+          union all
+          select unnest(b.bill_ids), b.id, b.currency, b.booked_on, false from billed as b
+        ) as x
+        order by x.bill_id, x.is_linked desc, x.booked_on desc
+      ) as h
+      group by h.id, h.currency
+    ), spans as materialized (
+      select x.id, x.currency, x.days, round(x.days / 7)::int as weeks
+      from (
+        select l.id, l.currency, case
+          -- Most charges are monthly, and whole months contain each one equally often.
+          when max(l.days_ago) >= 26 then floor((max(l.days_ago) + 5) / 30.4375) * 30.4375
+          else (max(l.days_ago) + 1) / 7 * 7 end::float8 as days
+        from lines as l group by l.id, l.currency
+      ) as x
+      where x.days > 0
+    ), weeks as materialized (
+      select f.id, f.currency, floor(f.days_ago * s.weeks / s.days) as week, sum(f.minor)::float8 as minor,
+        coalesce(sum(f.minor) filter (where not f.is_inside), 0)::float8 as outside
       from flows as f
-      where not exists (select from billed as b where b.line_id = f.line_id)
-      group by f.id, f.currency, f.week
-    ), spans as (
-      select l.id, l.currency, (max(l.booked_on) - min(l.booked_on) + 1) / 7 as weeks
-      from lines as l group by l.id, l.currency
+      left join (select distinct x.line_id from billed as x) as b on b.line_id = f.line_id
+      join spans as s on s.id = f.id and s.currency = f.currency
+      where b.line_id is null and f.days_ago < s.days
+      group by 1, 2, 3
+    ), usual as materialized (
+      select s.id, s.currency, s.weeks, coalesce(sum(w.minor), 0) / s.days as day_minor,
+        coalesce(sum(w.outside), 0) / s.days as outside_minor,
+        greatest(coalesce(sum(w.minor ^ 2) - sum(w.minor) ^ 2 / s.weeks, 0), 0) / greatest(s.weeks - 1, 1)
+          as week_variance,
+        greatest(coalesce(sum(w.outside ^ 2) - sum(w.outside) ^ 2 / s.weeks, 0), 0) / greatest(s.weeks - 1, 1)
+          as outside_variance
+      from spans as s
+      left join weeks as w on w.id = s.id and w.currency = s.currency
+      group by s.id, s.currency, s.days, s.weeks
     )
-    select p.id, p.name, p.kind, p.currency, p.true_on, p.source, p.amount_minor, p.covered_on, p.minor,
-      coalesce(s.weeks, 0), coalesce(u.day_minor, 0), coalesce(u.week_variance, 0), coalesce(u.outside_minor, 0),
-      coalesce(u.outside_variance, 0),
-      app.worth_in(context.base_currency, p.currency, context.today)
+    select p.id, p.name, case when p.is_closed then 'closed' else p.kind end, p.currency, p.true_on, p.source,
+      p.amount_minor, p.covered_on, p.minor, coalesce(u.weeks, 0), coalesce(u.day_minor, 0),
+      coalesce(u.week_variance, 0), coalesce(u.outside_minor, 0), coalesce(u.outside_variance, 0),
+      app.worth_in(context.base_currency, p.currency, context.today), p.heir_id, h.bill_ids
     from positions as p
-    left join spans as s on s.id = p.id and s.currency = p.currency
-    cross join lateral (
-      select coalesce(sum(w.minor), 0)::float8 / nullif(s.weeks, 0) / 7 as day_minor,
-        greatest(coalesce(sum(w.minor ^ 2), 0) - coalesce(sum(w.minor), 0) ^ 2 / nullif(s.weeks, 0), 0)::float8
-          / nullif(greatest(s.weeks - 1, 1), 0) as week_variance,
-        coalesce(sum(w.outside), 0)::float8 / nullif(s.weeks, 0) / 7 as outside_minor,
-        greatest(coalesce(sum(w.outside ^ 2), 0) - coalesce(sum(w.outside), 0) ^ 2 / nullif(s.weeks, 0), 0)::float8
-          / nullif(greatest(s.weeks - 1, 1), 0) as outside_variance
-      from weeks as w
-      where w.id = p.id and w.currency = p.currency and w.week < s.weeks
-    ) as u;
+    left join usual as u on u.id = p.id and u.currency = p.currency and not p.is_closed
+    left join homes as h on h.id = p.id and h.currency = p.currency;
 end
 $function$;
 
@@ -7181,7 +7453,7 @@ begin
     ), named as materialized (
       select s.*, array_to_string(s.words, ' ') collate "C" as key
       from spelled as s
-      where s.words <> '{}' and not exists (
+      where s.words <> '{}' and not app.is_cash_withdrawal(s.text) and not exists (
         select from app.payee_rules as r
         where r.organization_id = context.organization_id and r.category_id is null and r.deleted_at is null
           and starts_with(s.plain, r.words || ' ')
@@ -7320,14 +7592,14 @@ begin
       and (
         i.amount_minor = income.amount_minor and i.received_on = income.received_on
         and lower(i.name) = lower(income.name)
-        -- The statement names the payer, not what a person calls it, and people round what they say.
+        -- A statement has the payer's name and the exact amount, while people use their own names and round amounts.
         or (i.source = 'import' or i.line_id is not null)
         and (
           i.amount_minor = income.amount_minor
           or abs(i.amount_minor - income.amount_minor) * 20 <= i.amount_minor
           and (
             app.compare_names(app.descriptor_words(i.name), app.descriptor_words(income.name)) >= 2
-            or i.sort <> 'other' and i.sort = income.sort
+            or i.sort <> 'other' and i.sort = income.sort and app.may_share_payer(i.name, income.name)
           )
         )
       )
@@ -7445,14 +7717,13 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.find_spoken_flow(context app.context, covered_on date, OUT weeks integer, OUT day_minor double precision, OUT week_variance double precision, OUT since_minor bigint)
+CREATE OR REPLACE FUNCTION app.find_spoken_flow(context app.context, max_days integer, OUT weeks integer, OUT day_minor double precision, OUT week_variance double precision)
  RETURNS record
  LANGUAGE plpgsql
  STABLE
  SET search_path TO ''
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
-declare
-  max_days constant int := 182;
 begin
   with paid as materialized (
     select p.paid_on, app.signed_minor(p.direction, p.base_minor) as minor
@@ -7472,12 +7743,6 @@ begin
   from span as s
   left join sums as w on w.week < s.weeks
   group by s.weeks;
-  since_minor := coalesce((
-    select sum(app.signed_minor(p.direction, p.base_minor)) from app.payments as p
-    where p.organization_id = context.organization_id and p.deleted_at is null
-      and p.expense_id not like 'bill\_%' and p.paid_on > covered_on and p.paid_on <= context.today
-      and not exists (select from app.statement_links as k where k.payment_id = p.id)
-  ), 0);
 end
 $function$;
 
@@ -7687,12 +7952,6 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.first_renewal(bill app.expenses)
- RETURNS date
- LANGUAGE sql
- IMMUTABLE
-RETURN (COALESCE(((bill).renews_on)::timestamp without time zone, ((((bill).contract ->> 'started_on'::text))::date + make_interval(months => (((bill).contract ->> 'term_months'::text))::integer))))::date;
-
 CREATE OR REPLACE FUNCTION app.flow_variance(week_variance double precision, weeks integer, days integer)
  RETURNS double precision
  LANGUAGE sql
@@ -7755,7 +8014,7 @@ begin
     select d::app.forecast_day from app.forecast_days(context, basis.positions, basis.events, until) as d
     order by d.account_id nulls first, d.currency, d.day
   );
-  -- One account is the whole.
+  -- A single account equals the total.
   select p.account_id, p.currency into shown_id, shown_currency from unnest(basis.positions) as p
   where account.id is not null and p.account_id = account.id
   order by p.currency = context.base_currency desc, p.currency limit 1;
@@ -7789,7 +8048,7 @@ begin
       ), basis.events),
       'assumptions', app.list_assumptions(context, basis, shown_id, until),
       'left_out', basis.left_out
-    ),
+    ) || coalesce(app.describe_low_balances(context, basis.positions, days, account.id), '{}'),
     'warnings', case when identity.sees_everything() then '[]'
       else jsonb_build_array(app.warning('forecast_partial')) end
   );
@@ -7811,10 +8070,12 @@ begin
     with places as materialized (
       select p.*, (p.place)::int as n
       from unnest(positions) with ordinality as p (account_id, account, kind, currency, true_on, source, stated_minor,
-        covered_on, minor, weeks, day_minor, week_variance, outside_minor, outside_variance, in_base, place)
+        covered_on, minor, weeks, day_minor, week_variance, outside_minor, outside_variance, in_base, heir_id, bill_ids,
+        place)
       union all
       -- Events without an account.
-      select null, null, null, context.base_currency, null, null, 0, context.today, 0, 0, 0, 0, 0, 0, 1, 0, 0
+      select null, null, null, context.base_currency, null, null, 0, context.today, 0, 0, 0, 0, 0, 0, 1, null, null,
+        0, 0
     ), worth as materialized (
       select c.currency, app.worth_in(context.base_currency, c.currency, context.today) as in_base
       from (select distinct e.currency from unnest(events) as e) as c
@@ -8808,7 +9069,9 @@ begin
   )
   returning d.* into document;
   if document.layout is not null then
-    update app.documents as d set facts = app.apply_layouts(document) where d.id = document.id
+    update app.documents as d
+    set (facts, layout) = (select a.facts, a.layout from app.apply_layouts(document) as a)
+    where d.id = document.id
     returning d.* into document;
   end if;
   insert into app.document_files (document_id, organization_id, content)
@@ -8840,14 +9103,16 @@ begin
     and i.currency = line.currency
     and (
       i.amount_minor = line.amount_minor
-      -- People round what they say.
+      -- People state rounded amounts.
       or abs(i.amount_minor - line.amount_minor) * 20 <= line.amount_minor
       and (
-        app.compare_names(app.descriptor_words(i.name), words) >= 2 or i.sort <> 'other' and i.sort = line_sort
+        app.compare_names(app.descriptor_words(i.name), words) >= 2
+        or i.sort <> 'other' and i.sort = line_sort and app.may_share_payer(i.name, payer)
       )
     )
   order by i.amount_minor = line.amount_minor desc,
-    app.compare_names(app.descriptor_words(i.name), words) desc, abs(i.received_on - line.booked_on), i.recorded_seq
+    app.compare_names(app.descriptor_words(i.name), words) desc, abs(i.amount_minor - line.amount_minor),
+    abs(i.received_on - line.booked_on), i.recorded_seq
   limit 1;
   if found then
     is_closed := app.is_closed(context.organization_id, said.received_on);
@@ -8880,7 +9145,7 @@ declare
   kept jsonb;
   removed int;
 begin
-  -- Another account's statement shows that the money came from there.
+  -- Another account's statement shows that the money came from that account.
   update app.incomes as i set deleted_at = context.at
   where i.source = 'import' and i.deleted_at is null and not app.is_closed(context.organization_id, i.received_on)
     and i.line_id in (
@@ -9355,7 +9620,7 @@ begin
     'totals', jsonb_build_object(
       'due', app.describe_sum(context, page.due_sums, page.estimated_sums, into_currency)
         || jsonb_build_object('until', until)
-    -- Omit a total of only the due bills, which would be mistaken for that of all bills.
+    -- Omit the total of the due bills, because readers would take it for the total of all bills.
     ) || case when num_nonnulls(within_days, wanted_state, has_document) > 0 then '{}' else jsonb_build_object(
       'monthly', app.describe_sum(context, page.monthly_sums, page.vague_monthly_sums, into_currency),
       'yearly', app.describe_sum(context, page.yearly_sums, page.vague_yearly_sums, into_currency)
@@ -9809,7 +10074,8 @@ begin
       (key ->> 1)::bigint;
   else
     -- Built from fixed words only: an order that an index can follow cannot be a parameter. Text and tag matches are
-    -- materialized, since only each row can tell them. Other matches are counted in one index and paged along another.
+    -- materialized, because they must be checked row by row. Other matches are counted in one index and paged along
+    -- another.
     execute format(
       $query$
         with matching as %5$s (
@@ -9887,13 +10153,18 @@ declare
   lowest_on constant date := (select d.day from unnest(days) as d order by round(d.likely), d.day limit 1);
 begin
   return (
-    with moved as (
-      select greatest(e.due_on, first) as day, sum(abs(e.minor)) as minor,
-        (array_agg(e.name || ' ' || app.format_amount(e.minor, e.currency) || ' ' || e.currency
-          order by abs(e.minor) desc, e.name))[1:4] as whys
+    with named as (
+      select e.*, greatest(e.due_on, first) as day, row_number() over (
+        partition by greatest(e.due_on, first) order by abs(e.minor) desc, e.name
+      ) as place
       from unnest(events) as e
       where (shown_id is null or e.account_id = shown_id) and e.name is not null
-      group by 1
+    ), moved as (
+      select n.day, sum(abs(n.minor)) as minor,
+        array_agg(n.name || ' ' || app.format_amount(n.minor, n.currency) || ' ' || n.currency order by n.place)
+          filter (where n.place <= 4) as whys
+      from named as n
+      group by n.day
     ), ranked as (
       select d::app.forecast_day as day, m.whys, row_number() over (
         order by d.day in (first, lowest_on, until) desc, m.minor desc nulls last, d.day
@@ -9968,7 +10239,7 @@ declare
   rules jsonb;
 begin
   perform app.refuse_income_fields(
-    -- Only the defaults of these apply.
+    -- For these arguments, only the defaults apply.
     request - array(
       select a.key from jsonb_each_text(request) as a
       where (a.key, a.value) in (('sort', 'date'), ('order', 'desc'), ('format', 'json'))
@@ -11047,6 +11318,20 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.may_share_payer(one text, other text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+declare
+  ones constant text[] := app.payer_words(one);
+  others constant text[] := app.payer_words(other);
+begin
+  return ones = '{}' or others = '{}' or app.compare_names(ones, others) > 0;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.means_uncategorized(name text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -11266,7 +11551,7 @@ begin
     from app.expense_occurrences as o
     cross join lateral (select (date_trunc('month', o.scheduled_on) - interval '1 month')::date as month) as m
     where o.organization_id = link.organization_id and o.expense_id = link.expense_id
-      -- Eleven months, which make a year with the last one.
+      -- Eleven months and the last one make a year.
       and o.scheduled_on >= last_month - interval '10 months' and o.scheduled_on < last_month + interval '1 month'
       and (
         o.status = 'open' and o.expected_minor is null
@@ -11601,6 +11886,18 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.next_term_on(started_on date, months integer)
+ RETURNS date
+ LANGUAGE sql
+ IMMUTABLE
+RETURN (SELECT (e.day + CASE WHEN (EXTRACT(day FROM e.day) < EXTRACT(day FROM next_term_on.started_on)) THEN 1 ELSE 0 END) FROM (SELECT ((next_term_on.started_on + make_interval(months => next_term_on.months)))::date AS day) e);
+
+CREATE OR REPLACE FUNCTION app.first_renewal(bill app.expenses)
+ RETURNS date
+ LANGUAGE sql
+ IMMUTABLE
+RETURN COALESCE((bill).renews_on, app.next_term_on((((bill).contract ->> 'started_on'::text))::date, (((bill).contract ->> 'term_months'::text))::integer));
+
 CREATE OR REPLACE FUNCTION app.next_term_start(bill app.expenses, day date)
  RETURNS date
  LANGUAGE plpgsql
@@ -11617,7 +11914,8 @@ begin
   elsif coalesce(months, 0) = 0 then
     return null;
   end if;
-  n := (app.month_of(day) - app.month_of(first)) / months;
+  -- A renewal may fall on the first day after its month.
+  n := greatest((app.month_of(day) - app.month_of(first)) / months - 1, 0);
   while app.nth_renewal(bill, n) < day loop
     n := n + 1;
   end loop;
@@ -12135,6 +12433,23 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.parse_low_balance_limit(context app.context, args jsonb)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  limit_text constant text := nullif(args ->> 'low_balance_limit', '');
+  currency constant text := coalesce(args ->> 'base_currency', context.base_currency);
+begin
+  return case
+    -- Before the account is overdrawn.
+    when limit_text ~ '^0+(\.0{1,4})?$' then '0'
+    else app.parse_amount(limit_text, currency, 'low_balance_limit')::text end || ' ' || currency;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.parse_mail(mail jsonb, content text)
  RETURNS app.inbound_mails
  LANGUAGE plpgsql
@@ -12391,6 +12706,24 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.payer_words(name text)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+declare
+  months constant text := '\m(jan(uary?)?|feb(ruary?)?|mar(ch|z)?|apr(il)?|ma[iy]|jun[ei]?|jul[iy]?|aug(ust)?|'
+    || 'sept?(ember)?|o[ck]t(ober)?|nov(ember)?|de[cz](ember)?)\M';
+  -- Whose income it is, and which.
+  others constant text := '\m(my|our|the|from|for|mein|unser|vom|von|fur|bonus|month(ly)?|income)\M|\S+''s\M|\S*\d\S*';
+begin
+  return app.descriptor_words(btrim(regexp_replace(
+    app.fold_text(name), app.earned_words() || '|' || months || '|' || others, ' ', 'g'
+  )));
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.perform_judged(context app.context, tool text, arguments jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -12641,6 +12974,55 @@ begin
       -- Payments of bills in closed months keep their category.
       and not (new.kind = 'bill' and app.is_closed(p.organization_id, p.paid_on));
   return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.propose(context app.context, tool text, arguments jsonb, would jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  days constant int := 7;
+  most_pending constant int := 50;
+  asked_for constant jsonb := arguments - 'idempotency_key';
+  proposal app.proposals;
+begin
+  select * into proposal from app.proposals as p
+  where p.organization_id = context.organization_id and p.actor_id = context.actor_id and p.state = 'pending'
+    and p.tool = propose.tool and p.arguments = asked_for
+    and p.fingerprint = would ->> 'fingerprint' and p.proposed_on = context.today;
+  if found then
+    return app.answer_proposal(proposal);
+  end if;
+  if (
+    select count(*) from app.proposals as p
+    where p.organization_id = context.organization_id and p.actor_id = context.actor_id and p.state = 'pending'
+      and p.expires_at > context.at
+  ) >= most_pending then
+    perform app.fail('too_many_proposals', jsonb_build_object('most', most_pending));
+  end if;
+  proposal.id := app.new_id('prop');
+  insert into app.proposals (
+    id, organization_id, actor_id, grant_id, client_name, tool, arguments, proposed_on, reasons, approver, facts,
+    effects, fingerprint, hash, created_at, expires_at
+  ) values (
+    proposal.id, context.organization_id, context.actor_id, context.grant_id, context.client_name, tool, asked_for,
+    context.today, would -> 'reasons',
+    case when would -> 'reasons' @> '[{"approver": "owner"}]' then 'owner' else 'manager' end,
+    would -> 'facts', would -> 'effects', would ->> 'fingerprint',
+    encode(sha256(convert_to(jsonb_build_array(
+      proposal.id, context.actor_id, tool, asked_for, context.today, would -> 'fingerprint', would -> 'effects'
+    )::text, 'UTF8')), 'hex'),
+    context.at, context.at + days * interval '1 day'
+  )
+  returning * into proposal;
+  if tool = 'import_expenses' then
+    -- Keeps the file as long as the proposal.
+    update app.import_batches as b set expires_at = greatest(b.expires_at, proposal.expires_at)
+      where b.id = arguments ->> 'import_id';
+  end if;
+  return app.answer_proposal(proposal);
 end
 $function$;
 
@@ -13074,15 +13456,18 @@ declare
   known constant app.forecast_position[] := array(
     select p::app.forecast_position from app.find_positions(context) as p order by lower(p.account), p.currency
   );
+  closed constant app.forecast_position[] := array(
+    select p::app.forecast_position from unnest(known) as p where p.kind = 'closed'
+  );
   basis app.forecast_basis;
+  found app.forecast_event[];
 begin
   basis.positions := array(
     select p::app.forecast_position from unnest(known) as p where p.covered_on >= context.today - max_age
   );
-  basis.events := app.find_bill_events(context, until, basis.positions, array(
-    select p.account_id from unnest(known) as p where p.covered_on < context.today - max_age and p.minor = 0
-  ));
-  basis.events := basis.events || app.find_income_events(context, until, basis.positions);
+  found := app.find_bill_events(context, until, basis.positions, known);
+  basis.events := array(select e::app.forecast_event from unnest(found) as e where e.minor is not null)
+    || app.find_income_events(context, until, basis.positions, closed);
   basis.left_out := coalesce((
     select jsonb_agg(x.said order by x.place)
     from (
@@ -13105,15 +13490,13 @@ begin
       from (
         select o.currency from unnest(basis.positions) as o where o.in_base is null
         union
-        select e.currency from unnest(basis.events) as e
+        select e.currency from (select distinct x.currency from unnest(basis.events) as x offset 0) as e
         where app.worth_in(context.base_currency, e.currency, context.today) is null
       ) as p
       having count(*) > 0
       union all
-      select 4, jsonb_build_object('code', 'bill_without_amount', 'names', jsonb_agg(distinct b.name))
-      from app.expected_in_period(context, null, until) as e
-      join app.expenses as b on b.id = e.expense_id
-      where e.expected_minor is null having count(*) > 0
+      select 4, jsonb_build_object('code', 'bill_without_amount', 'names', jsonb_agg(distinct e.name))
+      from unnest(found) as e where e.minor is null having count(*) > 0
       union all
       select 5, jsonb_build_object('code', 'in_total_only', 'names', jsonb_agg(distinct e.name))
       from unnest(basis.events) as e where e.account_id is null having count(*) > 0
@@ -13139,7 +13522,7 @@ begin
   from jsonb_array_elements(document.layout -> 'places') as p
   where p ->> 'kind' = app.place_kind(field) and labels -> 'keys' ? (p ->> 'key')
   limit 1;
-  -- Each label has to be there once, and all have to agree.
+  -- Each label must occur once, and all must agree.
   return case when (
     select count(*) = jsonb_array_length(labels -> 'keys') and count(distinct p ->> 'key') = count(*)
       and bool_and(p ->> 'kind' = app.place_kind(field) and p ->> 'value' = place ->> 'value')
@@ -13164,6 +13547,7 @@ begin
       'default_lead_days', p.default_lead_days, 'hide_amounts_in_email', p.hide_amounts_in_email, 'closed_through',
       -- As text, so that undo_change compares the whole value.
       o.closed_through, 'datev', o.datev::text,
+      'low_balance_limit', o.low_balance_minor || ' ' || o.low_balance_currency,
       'mails', (select jsonb_object_agg(m.user_id, m.mails) from identity.memberships as m where m.organization_id
         = o.id)
     )
@@ -13224,6 +13608,9 @@ begin
       )
     ) || case when o.closed_through is null then '{}'
       else jsonb_build_object('closed_through', app.month_name(o.closed_through)) end
+      || case when o.low_balance_minor is null then '{}' else jsonb_build_object('low_balance_limit',
+        jsonb_build_object('amount', app.format_amount(o.low_balance_minor, o.low_balance_currency), 'currency',
+        o.low_balance_currency)) end
       || case when o.own_only then '{"own_only":true}' else '{}' end::jsonb
       || case when o.relabel_closed then '{"relabel_closed":true}' else '{}' end::jsonb
     from identity.profiles as p
@@ -14285,7 +14672,7 @@ CREATE OR REPLACE FUNCTION app.shared_preferences()
  RETURNS text[]
  LANGUAGE sql
  IMMUTABLE
-RETURN ARRAY['base_currency'::text, 'closed_through'::text, 'own_only'::text, 'relabel_closed'::text, 'datev'::text];
+RETURN ARRAY['base_currency'::text, 'closed_through'::text, 'own_only'::text, 'relabel_closed'::text, 'datev'::text, 'low_balance_limit'::text];
 
 CREATE OR REPLACE FUNCTION app.show_spending_chart(context app.context, arguments jsonb)
  RETURNS jsonb
@@ -14312,7 +14699,7 @@ CREATE OR REPLACE FUNCTION app.sole_account(positions app.forecast_position[])
  RETURNS text
  LANGUAGE sql
  IMMUTABLE
-RETURN (SELECT min(p.account_id) AS min FROM unnest(sole_account.positions) p(account_id, account, kind, currency, true_on, source, stated_minor, covered_on, minor, weeks, day_minor, week_variance, outside_minor, outside_variance, in_base) WHERE (p.kind = 'account'::text) HAVING (count(DISTINCT p.account_id) = 1));
+RETURN (SELECT min(p.account_id) AS min FROM unnest(sole_account.positions) p(account_id, account, kind, currency, true_on, source, stated_minor, covered_on, minor, weeks, day_minor, week_variance, outside_minor, outside_variance, in_base, heir_id, bill_ids) WHERE (p.kind = 'account'::text) HAVING (count(DISTINCT p.account_id) = 1));
 
 CREATE OR REPLACE FUNCTION app.spell_rhythm(frequency text, every integer)
  RETURNS text
@@ -15074,7 +15461,7 @@ declare
     from jsonb_array_elements_text(coalesce(request -> 'group_by', '["category"]')) with ordinality as d
     group by d.value order by min(d.ordinality)
   );
-  -- What is left has no category.
+  -- Net income has no category.
   dimensions constant text[] := case when is_net and asked = array['category'] then array['month'] else asked end;
   target constant text := coalesce(request ->> 'in_currency', context.base_currency);
   exponent constant int := app.currency_exponent(target, 'in_currency');
@@ -15458,7 +15845,7 @@ begin
     category_id = coalesce(e.category_id, source.category_id),
     tags = app.clean_tags(to_jsonb(e.tags) || to_jsonb(source.tags), 'merge_into')
   where e.id = kept.expense_id and e.kind = 'one_off';
-  -- A bill's link and tags belong to all of its payments, so the note keeps the other record's.
+  -- A bill's link and tags belong to all its payments, so the note takes the other record's link and tags.
   update app.payments as p
   set note = left(nullif(concat_ws(E'\n', coalesce(p.note, source.note), source.url, (
     select string_agg('#' || t.tag, ' ' order by t.place)
@@ -15633,7 +16020,7 @@ CREATE OR REPLACE FUNCTION app.nth_renewal(bill app.expenses, n integer)
  RETURNS date
  LANGUAGE sql
  IMMUTABLE
-RETURN (CASE WHEN ((bill).renews_on IS NOT NULL) THEN ((bill).renews_on + make_interval(months => (n * app.term_months(bill)))) ELSE ((((bill).contract ->> 'started_on'::text))::date + make_interval(months => ((((bill).contract ->> 'term_months'::text))::integer + (n * app.term_months(bill))))) END)::date;
+RETURN CASE WHEN ((bill).renews_on IS NOT NULL) THEN app.next_term_on((bill).renews_on, (n * app.term_months(bill))) ELSE app.next_term_on((((bill).contract ->> 'started_on'::text))::date, ((((bill).contract ->> 'term_months'::text))::integer + (n * app.term_months(bill)))) END;
 
 CREATE OR REPLACE FUNCTION app.text_likeness(one text, other text)
  RETURNS numeric
@@ -16139,7 +16526,8 @@ begin
   if arguments ? 'forget_layouts' then
     perform app.forget_layouts(context, arguments -> 'forget_layouts');
   end if;
-  if (arguments #>> '{reminders,email_enabled}' = 'true' or arguments #>> '{reminders,my_mails}' <> 'none')
+  if (arguments #>> '{reminders,email_enabled}' = 'true' or arguments #>> '{reminders,my_mails}' <> 'none'
+      or arguments ->> 'low_balance_limit' <> '')
     and not identity.organization_has_feature(context.organization_id, 'reminders:email', context.at) then
     warnings := warnings
       || app.warning('reminders_inactive', jsonb_build_object('organization', context.organization_name));
@@ -16150,6 +16538,11 @@ begin
   end if;
   if arguments #>> '{reminders,email_enabled}' = 'false' then
     warnings := warnings || app.warning('mails_off.now', '{}');
+  end if;
+  if coalesce(arguments ->> 'low_balance_limit', '') <> '' and not exists (
+    select from unnest((app.read_forecast(context, context.today + 1)).positions) as p where p.account_id is not null
+  ) then
+    warnings := warnings || app.warning('no_balance_yet');
   end if;
   if changed ? 'base_currency' then
     revalued := app.count_values(context.organization_id);
@@ -17167,7 +17560,7 @@ begin
   status := case when known.id is null then 'created' when known.amount_minor = minor then 'duplicate'
     else 'updated' end;
   if status = 'updated' then
-    -- Insert a new row, because the latest one counts among several people's.
+    -- Insert a new row, because the latest row counts if several people stated a balance.
     update app.balances as b set deleted_at = app.instant() where b.id = known.id;
   end if;
   if status <> 'duplicate' then
@@ -17343,6 +17736,12 @@ begin
   update identity.organizations as o set datev = (wanted ->> 'datev')::jsonb, updated_at = app.instant()
   where o.id = write_preferences.organization_id and wanted ? 'datev'
     and o.datev is distinct from (wanted ->> 'datev')::jsonb;
+  update identity.organizations as o
+  set low_balance_minor = split_part(wanted ->> 'low_balance_limit', ' ', 1)::bigint,
+    low_balance_currency = split_part(wanted ->> 'low_balance_limit', ' ', 2), low_balance_since = app.instant(),
+    updated_at = app.instant()
+  where o.id = write_preferences.organization_id and wanted ? 'low_balance_limit'
+    and before ->> 'low_balance_limit' is distinct from wanted ->> 'low_balance_limit';
   after := app.read_preferences(organization_id);
   if wanted ? 'mails' and not after -> 'mails' @> (wanted -> 'mails') then
     perform app.fail('forbidden_role.mails');
@@ -18039,6 +18438,10 @@ AS $function$
 declare
   -- Each one sums a month or more.
   page_size constant int := least(size, 200);
+  -- Each one reads half a year of statements.
+  most_forecasts constant int := 20;
+  forecast_count int := 0;
+  is_full boolean := false;
   place record;
   passed jobs.notice_log[];
   todays_digest uuid;
@@ -18056,11 +18459,26 @@ begin
         select from jobs.reminder_digests as d
         where d.recipient_id = p.user_id and not (d.status = 'pending' and d.batch_id is null)
           and (d.created_at at time zone p.timezone)::date >= (at at time zone p.timezone)::date
-      ) as is_free
+      ) as is_free, b.has_limit
     from (
-      select distinct b.organization_id from app.budgets as b
-      where b.deleted_at is null and b.organization_id > after
-      order by b.organization_id
+      select w.organization_id, bool_or(w.has_limit) as has_limit
+      from (
+        (
+          select distinct b.organization_id, false as has_limit from app.budgets as b
+          where b.deleted_at is null and b.organization_id > after
+          order by b.organization_id
+          limit page_size
+        )
+        union all
+        (
+          select o.id, true from identity.organizations as o
+          where o.low_balance_minor is not null and o.id > after
+          order by o.id
+          limit page_size
+        )
+      ) as w
+      group by w.organization_id
+      order by w.organization_id
       limit page_size
     ) as b
     -- Includes organizations without recipients, which count as checked.
@@ -18068,6 +18486,8 @@ begin
     left join identity.profiles as p on p.user_id = m.user_id
     order by b.organization_id, p.user_id
   loop
+    is_full := forecast_count >= most_forecasts and place.organization_id <> latest;
+    exit when is_full;
     looked_at := looked_at + (place.organization_id is distinct from latest)::int;
     latest := place.organization_id;
     continue when place.is_free is not true;
@@ -18081,6 +18501,10 @@ begin
       from app.passed_budgets(at) as p
       cross join unnest(p.kinds) as kind
     );
+    if place.has_limit then
+      forecast_count := forecast_count + 1;
+      passed := passed || jobs.new_low_balances((place.recipient).user_id, place.organization_id, at);
+    end if;
     continue when not exists (
       select from unnest(passed) as p
       where not exists (
@@ -18096,11 +18520,13 @@ begin
     todays_digest := jobs.open_digest(place.recipient, at);
     continue when todays_digest is null;
     with told as (
-      insert into jobs.notice_log (recipient_id, organization_id, budget_id, kind, about_on, tell_on, digest_id)
-      select (place.recipient).user_id, place.organization_id, p.budget_id, p.kind, p.about_on, p.about_on,
-        todays_digest
+      insert into jobs.notice_log (
+        recipient_id, organization_id, budget_id, account_id, kind, about_on, tell_on, digest_id
+      )
+      select (place.recipient).user_id, place.organization_id, p.budget_id, p.account_id, p.kind, p.about_on,
+        coalesce(p.tell_on, p.about_on), todays_digest
       from unnest(passed) as p
-      on conflict (budget_id, recipient_id, kind, about_on) where voided_at is null do nothing
+      on conflict do nothing
       returning 1
     )
     select notice_count + count(*) into notice_count from told;
@@ -18109,7 +18535,7 @@ begin
   perform jobs.act_as('{}');
   return jsonb_build_object(
     'digests', digest_count, 'reminders', notice_count, 'given_up', 0,
-    'next', case when looked_at = page_size then jsonb_build_array('infinity', latest) end
+    'next', case when is_full or looked_at = page_size then jsonb_build_array('infinity', latest) end
   );
 end
 $function$;
@@ -18165,6 +18591,7 @@ declare
   due jsonb;
   told jsonb;
   used jsonb;
+  lows jsonb;
   ending jsonb;
   came jsonb;
   mails jsonb;
@@ -18211,6 +18638,7 @@ begin
     due := null;
     told := null;
     used := null;
+    lows := null;
     came := null;
     mails := null;
     -- In other organizations, only the end of their plan is announced.
@@ -18221,6 +18649,7 @@ begin
       ), noticed, at);
       told := app.describe_notices(recipient, member, organization, noticed, at);
       used := app.describe_budget_notices(recipient, member, noticed, at);
+      lows := app.describe_low_notices(recipient, member, organization, noticed, at);
       came := app.describe_new_documents(recipient, member, last_told, digest.created_at);
       mails := jobs.describe_waiting_mails(recipient, member, last_told, digest.created_at);
     end if;
@@ -18228,7 +18657,7 @@ begin
       or coalesce((mails ->> 'is_new')::boolean, false);
     needs_decision := needs_decision or is_news;
     ending := jobs.describe_plan_end(recipient, member, organization, noticed, at);
-    if due is not null or told is not null or used is not null or (ending ->> 'is_day')::boolean or is_news then
+    if coalesce(due, told, used, lows) is not null or (ending ->> 'is_day')::boolean or is_news then
       sections := sections || jsonb_build_object(
         'id', organization.id, 'name', organization.name, 'hears',
         case when member.role = 'owner' then 'owner' else member.mails end, 'base_currency', organization.base_currency,
@@ -18236,7 +18665,8 @@ begin
         coalesce(due -> 'bills', '[]'), 'unlisted',
         coalesce(due -> 'unlisted', '{"overdue":0,"due":0,"due_until":null}'), 'total', due -> 'total', 'rates_on',
         due -> 'rates_on',
-        'notices', coalesce(told -> 'notices', '[]'), 'unlisted_notices', coalesce(told -> 'unlisted', '0'),
+        'notices', coalesce(lows -> 'notices', '[]') || coalesce(told -> 'notices', '[]'),
+        'unlisted_notices', coalesce(told -> 'unlisted', '0'),
         'budgets', coalesce(used -> 'budgets', '[]'), 'unlisted_budgets', coalesce(used -> 'unlisted', '0'),
         'balances', case when is_first then app.describe_own_balances(recipient) else '[]' end,
         'documents', came, 'mails', mails - 'is_new',
@@ -18244,7 +18674,8 @@ begin
       );
       reminds_of := reminds_of || coalesce(due -> 'reminds_of', '[]');
       tells_of := tells_of || coalesce(due -> 'tells_of', '[]') || coalesce(told -> 'tells_of', '[]')
-        || coalesce(used -> 'tells_of', '[]') || coalesce(ending -> 'tells_of', '[]');
+        || coalesce(used -> 'tells_of', '[]') || coalesce(lows -> 'tells_of', '[]')
+        || coalesce(ending -> 'tells_of', '[]');
     end if;
     if member.role = 'owner' and identity.organization_has_feature(organization.id, 'bills:variable', at) then
       reconnects := reconnects || app.describe_reconnects(organization);
@@ -18323,7 +18754,7 @@ begin
     where g.organization_id = review.organization_id and g.revoked_at is null;
     update identity.organizations as o set deletes_at = review.over_at + app.kept_for('deleted_organizations')
     where o.id = review.organization_id;
-    -- The reviewer and the invented member. People the reviewer invited keep their accounts.
+    -- The reviewer and the demo member. People whom the reviewer invited keep their accounts.
     update identity.profiles as p set deletes_at = review.over_at + app.kept_for('deleted_accounts')
     from identity.memberships as m
     where m.organization_id = review.organization_id and m.user_id = p.user_id and p.deletes_at is null
@@ -18466,6 +18897,36 @@ begin
   return identity.organization_has_feature(organization_id, 'bills:variable', at)
     and identity.is_active((select o.owner_id from identity.organizations as o where o.id = organization_id),
       at);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION jobs.new_low_balances(user_id uuid, organization_id text, at timestamp with time zone)
+ RETURNS jobs.notice_log[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  today constant date := (at at time zone 'utc')::date;
+  -- The expected day of the same fall moves from day to day. One that should have come moves until a newer balance.
+  days constant int := 7;
+  most_days constant int := 45;
+begin
+  return array(
+    select jsonb_populate_record(null::jobs.notice_log, jsonb_build_object(
+      'account_id', b.account_id, 'kind', 'low_balance', 'about_on', b.due_on, 'tell_on', today
+    ))
+    from app.expect_low_balances(at) as b
+    join identity.organizations as o on o.id = new_low_balances.organization_id
+    where not exists (
+      select from jobs.notice_log as l
+      join jobs.reminder_digests as d on d.id = l.digest_id and d.created_at >= o.low_balance_since
+      where l.organization_id = o.id and l.recipient_id = new_low_balances.user_id and l.kind = 'low_balance'
+        and l.account_id is not distinct from b.account_id and l.voided_at is null
+        and l.about_on between today - case when b.due_on <= today + 1 then most_days else days end
+          and b.due_on + days
+    )
+  );
 end
 $function$;
 
@@ -18758,9 +19219,6 @@ begin
       exit organizations when rows_left <= 0;
     end loop;
     -- Few rows are left now, and they cascade from the organization or its members.
-    delete from oauth.rate_buckets as b where strpos(b.key, organization.id) > 0 or exists (
-      select from oauth.grants as g where g.organization_id = organization.id and strpos(b.key, g.id::text) > 0
-    );
     update jobs.reminder_digests as d set content = null
     where exists (
       select from jsonb_array_elements(d.content -> 'organizations') as o where o ->> 'id' = organization.id
@@ -18803,7 +19261,6 @@ begin
     if to_regclass('auth.flow_state') is not null then
       execute 'delete from auth.flow_state where user_id = $1' using person.user_id;
     end if;
-    delete from oauth.rate_buckets as b where strpos(b.key, person.user_id::text) > 0;
     delete from identity.invitations as i where i.address = lower(person.email);
     delete from app.tool_reads as t where t.user_id = person.user_id;
     -- Cascades to the profile, and through it to memberships, grants, calendars and mails.
@@ -19135,7 +19592,7 @@ declare
   until_full constant double precision :=
     extract(epoch from (select b.full_at from oauth.rate_buckets as b where b.key = share_of_bucket.key) - at);
 begin
-  -- Further ahead than draws can lead, so the clock was set back, and the bucket counts as full.
+  -- If the bucket is further ahead than draws can bring it, the clock was set back; treat the bucket as full.
   return greatest(1,
     floor(at_most * (1 - case when until_full between 0 and 2 * seconds then until_full else 0 end / seconds) / 10));
 end
@@ -20453,7 +20910,7 @@ begin
     kept.id, kept.grant_id, name, url, secret, coalesce((after ->> 'at')::timestamptz, at),
     coalesce(after ->> 'id', ''), at, at, keep_event_subscription.expires_at
   )
-  -- The receiver has just answered, so retry a failed event as soon as no sender can hold it.
+  -- The receiver has just answered, so retry a failed event once no sender can hold it.
   on conflict (id) do update set secret = excluded.secret, expires_at = excluded.expires_at,
     leased_until = least(s.leased_until, at + interval '1 minute'),
     place_at = case when after is null then s.place_at else excluded.place_at end,
@@ -21067,6 +21524,7 @@ declare
   state jsonb;
   bills jsonb;
   spending jsonb;
+  income jsonb;
   balances jsonb;
   documents jsonb;
   expenses jsonb;
@@ -21092,6 +21550,10 @@ begin
     spending := app.run_tool('summarize_spending', jsonb_build_object(
       'from', first_day, 'to', (first_day + interval '1 month' - interval '1 day')::date, 'compare', 'previous_period'
     ), at);
+    income := app.run_tool('summarize_spending', jsonb_build_object(
+      'kind', 'income', 'from', first_day, 'to', (first_day + interval '1 month' - interval '1 day')::date, 'group_by',
+      '["month"]'::jsonb
+    ), at);
     balances := app.run_tool('get_context', '{"include": ["balances"]}', at);
     documents := app.run_tool('list_documents', '{"is_filed": false}', at);
   end if;
@@ -21106,7 +21568,7 @@ begin
     'base_currency', chosen.base_currency, 'country', chosen.country, 'today', chosen.today, 'month', first_day,
     'state', state, 'may_write', (state ->> 'writes')::boolean and (state ->> 'takes_changes')::boolean,
     'may_export', identity.member_may(chosen.id, user_id, 'books:export'),
-    'bills', bills, 'spending', spending, 'balances', balances, 'documents', documents,
+    'bills', bills, 'spending', spending, 'income', income, 'balances', balances, 'documents', documents,
     'expenses', expenses,
     -- Only a change that this person made within a day.
     'paid', (
@@ -21806,12 +22268,30 @@ ALTER TABLE "identity"."organizations" ADD CONSTRAINT "organizations_datev_objec
 -- squawk-ignore constraint-missing-not-valid
 ALTER TABLE "identity"."organizations" ADD CONSTRAINT "organizations_datev_size" CHECK ((length((datev)::text) <= 40000));
 
+-- squawk-ignore constraint-missing-not-valid, adding-foreign-key-constraint
+ALTER TABLE "identity"."organizations" ADD CONSTRAINT "organizations_low_balance_currency_fkey" FOREIGN KEY (low_balance_currency) REFERENCES app.currencies(code);
+
+-- squawk-ignore constraint-missing-not-valid
+ALTER TABLE "identity"."organizations" ADD CONSTRAINT "organizations_low_balance_minor_not_negative" CHECK ((low_balance_minor >= 0));
+
+-- squawk-ignore constraint-missing-not-valid
+ALTER TABLE "identity"."organizations" ADD CONSTRAINT "organizations_low_balance_whole" CHECK ((((low_balance_minor IS NULL) = (low_balance_currency IS NULL)) AND ((low_balance_minor IS NULL) OR (low_balance_since IS NOT NULL))));
+
 ALTER TABLE "identity"."reviewers" ADD CONSTRAINT "reviewers_organization_id_fkey" FOREIGN KEY (organization_id) REFERENCES identity.organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE "identity"."reviewers" ADD CONSTRAINT "reviewers_user_id_fkey" FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE;
 
 -- squawk-ignore constraint-missing-not-valid
-ALTER TABLE "jobs"."notice_log" ADD CONSTRAINT "notice_log_kind_known" CHECK ((kind = ANY (ARRAY['trial'::text, 'trial_charged'::text, 'cancel_by'::text, 'renewal'::text, 'price_rise'::text, 'awaited'::text, 'overdue'::text, 'due'::text, 'reminder'::text, 'snoozed'::text, 'budget_80'::text, 'budget_100'::text, 'plan_end'::text])));
+ALTER TABLE "jobs"."notice_log" ADD CONSTRAINT "notice_log_about_one" CHECK ((((budget_id IS NOT NULL) = (kind = ANY (ARRAY['budget_80'::text, 'budget_100'::text]))) AND ((expense_id IS NOT NULL) = (kind <> ALL (ARRAY['budget_80'::text, 'budget_100'::text, 'plan_end'::text, 'low_balance'::text])))));
+
+-- squawk-ignore constraint-missing-not-valid, adding-foreign-key-constraint
+ALTER TABLE "jobs"."notice_log" ADD CONSTRAINT "notice_log_account_id_organization_id_fkey" FOREIGN KEY (account_id, organization_id) REFERENCES app.accounts(id, organization_id) ON DELETE CASCADE;
+
+-- squawk-ignore constraint-missing-not-valid
+ALTER TABLE "jobs"."notice_log" ADD CONSTRAINT "notice_log_account_low" CHECK (((account_id IS NULL) OR (kind = 'low_balance'::text)));
+
+-- squawk-ignore constraint-missing-not-valid
+ALTER TABLE "jobs"."notice_log" ADD CONSTRAINT "notice_log_kind_known" CHECK ((kind = ANY (ARRAY['trial'::text, 'trial_charged'::text, 'cancel_by'::text, 'renewal'::text, 'price_rise'::text, 'awaited'::text, 'overdue'::text, 'due'::text, 'reminder'::text, 'snoozed'::text, 'budget_80'::text, 'budget_100'::text, 'plan_end'::text, 'low_balance'::text])));
 
 -- squawk-ignore constraint-missing-not-valid
 ALTER TABLE "oauth"."consents" ADD CONSTRAINT "consents_access_known" CHECK ((access = ANY (ARRAY['read'::text, 'write'::text])));
@@ -21870,6 +22350,14 @@ CREATE UNIQUE INDEX incomes_line_id_idx ON app.incomes USING btree (line_id, org
 CREATE INDEX incomes_received_on_idx ON app.incomes USING btree (organization_id, received_on, recorded_seq);
 
 CREATE INDEX payments_reimbursement_idx ON app.payments USING btree (organization_id, paid_on) WHERE ((reimbursement IS NOT NULL) AND (deleted_at IS NULL));
+
+CREATE INDEX organizations_low_balance_currency_idx ON identity.organizations USING btree (low_balance_currency);
+
+CREATE INDEX organizations_low_balance_idx ON identity.organizations USING btree (id) WHERE (low_balance_minor IS NOT NULL);
+
+CREATE INDEX notice_log_account_id_idx ON jobs.notice_log USING btree (account_id, organization_id);
+
+CREATE UNIQUE INDEX notice_log_low_balance_once_idx ON jobs.notice_log USING btree (organization_id, recipient_id, account_id, about_on, tell_on) NULLS NOT DISTINCT WHERE ((kind = 'low_balance'::text) AND (voided_at IS NULL));
 
 CREATE TRIGGER emit_document AFTER INSERT ON app.documents FOR EACH ROW EXECUTE FUNCTION app.emit_document();
 
@@ -21957,7 +22445,7 @@ COMMENT ON COLUMN "app"."documents"."expense_id" IS 'The expense or bill that it
 
 COMMENT ON COLUMN "app"."documents"."facts" IS 'The facts read from it (shared/documents/facts.ts); empty for a picture.';
 
-COMMENT ON COLUMN "app"."documents"."layout" IS 'Where missing facts may be, and where a person confirmed some (app.confirm_facts): {iban?, tax_id?, places, confirmed?}.';
+COMMENT ON COLUMN "app"."documents"."layout" IS 'Where missing facts may be, and where a person confirmed some (app.confirm_facts): {iban?, tax_id?, places, confirmed?: the labels of facts, remembered?: when the labels of facts that they added were confirmed}.';
 
 COMMENT ON COLUMN "app"."documents"."occurrence_id" IS 'The bill''s date that it belongs to.';
 
@@ -21985,7 +22473,7 @@ COMMENT ON COLUMN "app"."expenses"."anchor_on" IS 'First scheduled date. Every l
 
 COMMENT ON COLUMN "app"."expenses"."assignee_id" IS 'The member responsible for the bill, who also gets its reminders. Ignored after they leave the organization.';
 
-COMMENT ON COLUMN "app"."expenses"."contract" IS 'What people said of a bill''s contract (app.is_contract), never guessed. renews_on and notice_days are other forms of its term and notice.';
+COMMENT ON COLUMN "app"."expenses"."contract" IS 'The recorded facts of a bill''s contract (app.is_contract), never guessed. renews_on and notice_days are other forms of its term and notice.';
 
 COMMENT ON COLUMN "app"."expenses"."earlier_minor" IS 'The amount of a paused or cancelled bill until price_from, if a later price was set. An active bill keeps it in its dates, which a pause deletes.';
 
@@ -22159,6 +22647,10 @@ COMMENT ON COLUMN "identity"."organizations"."datev" IS 'The accounts of a DATEV
 
 COMMENT ON COLUMN "identity"."organizations"."deletes_at" IS 'When the purge will delete it with all its data. Until then, its pages can be read, nothing is written or mailed, and the owner can cancel it.';
 
+COMMENT ON COLUMN "identity"."organizations"."low_balance_minor" IS 'A digest tells when a balance is expected to fall below this amount.';
+
+COMMENT ON COLUMN "identity"."organizations"."low_balance_since" IS 'When the limit was set. Notices about an earlier one don''t count.';
+
 COMMENT ON COLUMN "identity"."organizations"."own_only" IS 'Whether members see only records that they recorded or are responsible for. Owner, managers and viewers see everything.';
 
 COMMENT ON COLUMN "identity"."organizations"."owner_id" IS 'The owner always gets reminders, and dates are in the owner''s time zone. An owner can''t be deleted before the organization.';
@@ -22187,7 +22679,9 @@ COMMENT ON COLUMN "identity"."reviewers"."code_hash" IS 'SHA-256 of a random cod
 
 COMMENT ON COLUMN "jobs"."job_runs"."period" IS 'The run''s period: the day (UTC) of the reminders, the first of the month of a provider sync.';
 
-COMMENT ON COLUMN "jobs"."notice_log"."about_on" IS 'For a budget, the first day of its month or year.';
+COMMENT ON COLUMN "jobs"."notice_log"."about_on" IS 'For a budget, the first day of its month or year; for a balance, the day on which it was expected to fall.';
+
+COMMENT ON COLUMN "jobs"."notice_log"."account_id" IS 'The account whose balance falls; null for all accounts together.';
 
 COMMENT ON COLUMN "jobs"."notice_log"."kind" IS 'reminder and snoozed: sent to a member; the owner''s are in the reminder log.';
 
@@ -22251,7 +22745,7 @@ COMMENT ON FUNCTION "app"."account_key"(app.context, text) IS 'Returns the SHA-2
 
 COMMENT ON FUNCTION "app"."act_as"(uuid, text) IS 'Sets the person for functions that run as signed-in people, for a person on our pages without an app.';
 
-COMMENT ON FUNCTION "app"."add_income_rule"(app.context, app.incomes, text, date) IS 'Stores a rule for recurring income, unless the same exists: {rule, is_new, others: rules of the same name}.';
+COMMENT ON FUNCTION "app"."add_income_rule"(app.context, app.incomes, text, date) IS 'Stores a rule for recurring income, unless an equal one exists: {rule, is_new, others: rules of the same name}.';
 
 COMMENT ON FUNCTION "app"."add_spoken_flow"(app.context, app.forecast_basis) IS 'Adds the usual spending of people without statements, from the payments that they recorded, otherwise from their budgets. It counts for the only account, otherwise for the total. Statement lines already contain it.';
 
@@ -22269,13 +22763,13 @@ COMMENT ON FUNCTION "app"."apply_changes"(app.context, app.expenses, jsonb, date
 
 COMMENT ON FUNCTION "app"."apply_import_rules"(app.context, app.import_batches, integer, integer) IS 'Gives rows the categories of the payee rules that came with their import, unless the file gives a category.';
 
-COMMENT ON FUNCTION "app"."apply_layouts"(app.documents) IS 'Returns a new document''s facts with those that the confirmed layouts of its seller add.';
+COMMENT ON FUNCTION "app"."apply_layouts"(app.documents) IS 'Returns a new document, its facts completed by the confirmed layouts of its seller. Its layout names those facts.';
 
 COMMENT ON FUNCTION "app"."ask_of_own_accounts"(app.context, app.import_batches, integer, integer) IS 'Asks whether rows are transfers if only their text suggests it: with the number of an own account, its owner''s name, or a card issuer.';
 
 COMMENT ON FUNCTION "app"."assign_pairs"(app.match_pair[]) IS 'Returns the chosen pairs, with each row and each entry used once.';
 
-COMMENT ON FUNCTION "app"."attach_document"(app.context, jsonb) IS 'Tool attach_document. Without arguments, data {upload}, a link. With a document, attaches it to the record in to, or else to its certain match, and returns data {document}. Only our own code passes a step, or said, what a person reads in it.';
+COMMENT ON FUNCTION "app"."attach_document"(app.context, jsonb) IS 'Tool attach_document. Without arguments, data {upload}, a link. With a document, attaches it to the record in to, or else to its certain match, and returns data {document}. Only our own code passes a step, or said: the facts that a person reads in the document.';
 
 COMMENT ON FUNCTION "app"."authenticate"(text, text, text, jsonb, timestamp with time zone) IS 'Returns the person and rights of a bearer token at an instant, by its SHA-256 in hex: outcome ok, invalid_token, feature_not_in_plan, organization_deleting or limited. kind: read or write. limits: {"caller": quotas, "read": {"at_most","seconds"}, "write": …}; null for no limits.';
 
@@ -22303,7 +22797,7 @@ COMMENT ON FUNCTION "app"."change_bill"(app.context, app.expenses, jsonb) IS 'Re
 
 COMMENT ON FUNCTION "app"."change_budget"(app.context, jsonb) IS 'Sets or removes the budget of a category, or of all spending, in the base currency. Returns its facts: {action, category?, per, about?, amount?, currency?}.';
 
-COMMENT ON FUNCTION "app"."change_category"(app.context, jsonb) IS 'Creates, renames, merges (at most 2,000 expenses) or archives a category, makes it private or shares it. Returns {id, name, private?, archived?, moved?, left_bills?, facts}. Archived categories keep their spending; deleted expenses keep their category.';
+COMMENT ON FUNCTION "app"."change_category"(app.context, jsonb) IS 'Creates, renames, merges (at most 2,000 expenses and incomes) or archives a category, makes it private or shares it. Returns {id, name, private?, archived?, moved?, moved_income?, left_bills?, facts}. Archived categories keep their spending; deleted expenses keep their category.';
 
 COMMENT ON FUNCTION "app"."change_facts"(app.change_sets) IS 'Returns the facts of a change for its description: {tool, facts}.';
 
@@ -22373,9 +22867,9 @@ COMMENT ON FUNCTION "app"."compare_rows"(text, text[], jsonb[]) IS 'Returns the 
 
 COMMENT ON FUNCTION "app"."compared_period"(app.period, text, date) IS 'Returns the period to compare spending with. For a running period, it covers the same elapsed days.';
 
-COMMENT ON FUNCTION "app"."confirm_amount"(app.documents) IS 'Confirms the largest amount of a document that a person attached, if its record was paid with exactly that.';
+COMMENT ON FUNCTION "app"."confirm_amount"(app.documents) IS 'Confirms the largest amount of a document that a person attached, if its record was paid with exactly this amount.';
 
-COMMENT ON FUNCTION "app"."confirm_facts"(app.documents, jsonb) IS 'Takes what a person says about a document, {gross, number, issued_on, due_on}, if the document has it beside a label and reading left it empty. Remembers the label.';
+COMMENT ON FUNCTION "app"."confirm_facts"(app.documents, jsonb) IS 'Stores facts of a document that a person gave, {gross, number, issued_on, due_on}, if reading left them empty and the document has them beside a label. Remembers the label.';
 
 COMMENT ON FUNCTION "app"."confirm_records"(app.context, jsonb, text[], text) IS 'Returns the confirmation {count, total} that the caller must repeat, or null when none is required. Every filter and every large deletion requires one; action is update or delete. Ends the tool with confirmation_required when it is missing or different.';
 
@@ -22391,7 +22885,7 @@ COMMENT ON FUNCTION "app"."correct_payment"(app.expenses, app.expense_occurrence
 
 COMMENT ON FUNCTION "app"."count_congruent"(integer, integer, integer, integer, integer) IS 'Returns how many of the terms first, first + step, … have this residue modulo a divisor of 24.';
 
-COMMENT ON FUNCTION "app"."count_import"(app.context, app.import_batches, text, integer) IS 'Counts an import by the outcomes of its rows: {outcomes: {outcome: count}, totals of all that is written, effects (see app.list_effects), new (lines), in_books and in_books_count, page (outcomes of the next lines), last_line, listed: {outcome: first lines}}.';
+COMMENT ON FUNCTION "app"."count_import"(app.context, app.import_batches, text, integer) IS 'Counts an import by the outcomes of its rows: {outcomes: {outcome: count}, totals of all written rows, effects (see app.list_effects), new (lines), in_books and in_books_count, page (outcomes of the next lines), last_line, listed: {outcome: first lines}}.';
 
 COMMENT ON FUNCTION "app"."count_in_books"(jsonb) IS 'Returns the number of rows that are already in the books.';
 
@@ -22429,7 +22923,7 @@ COMMENT ON FUNCTION "app"."decline_document"(app.context, app.documents) IS 'Sto
 
 COMMENT ON FUNCTION "app"."default_lead_days"(app.context) IS 'Returns the days before the due date of reminders for bills without their own setting.';
 
-COMMENT ON FUNCTION "app"."delete_incomes"(app.context, jsonb) IS 'Deletes income by the arguments of delete_records. A statement''s line stays, and no later import adds the income again.';
+COMMENT ON FUNCTION "app"."delete_incomes"(app.context, jsonb) IS 'Deletes income by the arguments of delete_records. The statement line stays, so no later import adds the income again.';
 
 COMMENT ON FUNCTION "app"."delete_records"(app.context, jsonb) IS 'Tool delete_records. Returns data {deleted, count, restorable_until, confirm?}. deleted lists only the first few if there are many; confirm {count, total} is the confirmation that a preview requires. Payments are deleted and restored with their expense; bills report payments {count, totals}.';
 
@@ -22457,7 +22951,7 @@ COMMENT ON FUNCTION "app"."describe_current"(jsonb) IS 'Returns the current stat
 
 COMMENT ON FUNCTION "app"."describe_datev"(jsonb) IS 'Returns the accounts of a DATEV export by the names of visible categories.';
 
-COMMENT ON FUNCTION "app"."describe_document"(app.context, app.documents) IS 'A document: {id, name, type, added_on, added_by, state: filed | question | new | unread, read, doubts?, filed?, candidates?, proposal?, iban_was?}. candidates also contains a certain match of app.match_document, until the document is filed.';
+COMMENT ON FUNCTION "app"."describe_document"(app.context, app.documents) IS 'A document: {id, name, type, added_on, added_by, state: filed | question | new | unread, read, remembered?, doubts?, filed?, candidates?, proposal?, iban_was?}. remembered: the facts of a confirmed layout, with its date. candidates also contains a certain match of app.match_document, until the document is filed.';
 
 COMMENT ON FUNCTION "app"."describe_drafts"(app.context, jsonb, boolean) IS 'Returns the outcome of each item of log_expenses.';
 
@@ -22469,7 +22963,7 @@ COMMENT ON FUNCTION "app"."describe_entry"(app.book_entry) IS 'Returns an entry 
 
 COMMENT ON FUNCTION "app"."describe_event"(app.events, jsonb) IS 'Returns an event for an app, {id, name, at, organization_id, ids, count}; null when its person may not see it.';
 
-COMMENT ON FUNCTION "app"."describe_forecast"(app.forecast_day[], bigint, date) IS 'Returns the lowest and the last day of a forecast: {currency, lowest, end, after_spending?}.';
+COMMENT ON FUNCTION "app"."describe_forecast"(app.forecast_day[], bigint, date) IS 'Returns the day with the lowest balance and the last day of a forecast: {currency, lowest, end, after_spending?}.';
 
 COMMENT ON FUNCTION "app"."describe_import"(app.context, app.import_batches) IS 'Returns the progress of an import: {import_id, state, revision, staged_through, matched_through, row_count, done, total, …}. Staging a row and matching it count as one each in done and total.';
 
@@ -22480,6 +22974,12 @@ COMMENT ON FUNCTION "app"."describe_income"(app.context, app.incomes) IS 'An inc
 COMMENT ON FUNCTION "app"."describe_left_out"(jsonb, text) IS 'Returns the left-out rows of a file by kind. Totals without a currency are in the home currency.';
 
 COMMENT ON FUNCTION "app"."describe_link"(app.context, app.provider_links) IS 'Returns a link as tools show it: {name, status, needs_review?: {due_on, amount, currency, reason?, usual?}}. needs_review has the provider''s unapplied amount; without a reason, sync_bill_amounts applies it.';
+
+COMMENT ON FUNCTION "app"."describe_low_balance_limit"(text) IS 'Returns {amount, currency} of a limit as app.read_preferences has it; null without one.';
+
+COMMENT ON FUNCTION "app"."describe_low_balances"(app.context, app.forecast_position[], app.forecast_day[], text) IS 'Returns {limit: {amount, currency, below: [{account?, on, low, likely, currency}]}} of a forecast; null without a limit, and for people who do not see everything.';
+
+COMMENT ON FUNCTION "app"."describe_low_notices"(identity.profiles, identity.memberships, identity.organizations, jobs.notice_log[], timestamp with time zone) IS 'The notices about balances of one organization in a digest: {notices, tells_of: their log rows}. Null without any.';
 
 COMMENT ON FUNCTION "app"."describe_match"(app.document_match) IS 'A candidate: {id, name, due_on | date, amount?, currency}.';
 
@@ -22529,9 +23029,9 @@ COMMENT ON FUNCTION "app"."descriptor_words"(text) IS 'Returns the distinguishin
 
 COMMENT ON FUNCTION "app"."dispatch_tool"(app.context, text, jsonb) IS 'Runs a tool by its name. An unknown name is the caller''s error.';
 
-COMMENT ON FUNCTION "app"."document_minor"(app.documents) IS 'Returns the amount to pay in a document, in minor units; null when it names no amount or is already paid.';
+COMMENT ON FUNCTION "app"."document_minor"(app.documents) IS 'Returns the amount to pay in a document, in minor units; null when it states no amount or is already paid.';
 
-COMMENT ON FUNCTION "app"."draft_cancellation"(app.context, jsonb) IS 'Tool draft_cancellation: stores the day of the draft and the last day that it asks for. Data {bill, letter: the facts from which the connector writes it}.';
+COMMENT ON FUNCTION "app"."draft_cancellation"(app.context, jsonb) IS 'Tool draft_cancellation: stores the day of the draft and the requested last day. Data {bill, letter: the facts from which the connector writes it}.';
 
 COMMENT ON FUNCTION "app"."draft_import_rows"(app.context, app.import_batches, integer, integer) IS 'Parses the rows of these lines that have no draft yet. Each gets a draft or an error.';
 
@@ -22561,9 +23061,11 @@ COMMENT ON FUNCTION "app"."events_before"(timestamp with time zone) IS 'Returns 
 
 COMMENT ON FUNCTION "app"."exceeds_amount"(jsonb, app.approval_rules, date) IS 'Returns the reason that sums exceed a rule, in the rule''s currency at the rates of a day: {reason: amount | unconvertible, …}; null when they don''t.';
 
+COMMENT ON FUNCTION "app"."expect_low_balances"(timestamp with time zone) IS 'Returns the current organization''s balances that are expected to fall below its limit within 31 days.';
+
 COMMENT ON FUNCTION "app"."expected_in_period"(app.context, date, date) IS 'The unpaid amounts of all active bills'' due dates from first_day (null: including overdue ones) to last_day, in the date''s currency. A variable bill has its usual amount, or null if unknown. is_estimate: the amount is usual, or the bill''s amount is estimated. Chart, summary and list use the same function.';
 
-COMMENT ON FUNCTION "app"."expected_incomes"(app.context, date, date) IS 'Returns the dates in a period on which income is expected and was not received within five days, with the lowest and highest of the latest six amounts. source: said by a person, or found from at least three regular incomes; income_id is the rule or the latest of these.';
+COMMENT ON FUNCTION "app"."expected_incomes"(app.context, date, date) IS 'Returns the dates in a period on which income is expected and was not received within five days, with the lowest and highest of the latest six amounts. source: said (by a person) or found (from at least three regular incomes); income_id is the rule or the latest income.';
 
 COMMENT ON FUNCTION "app"."expected_payer"(app.expenses) IS 'Returns the future payer of a bill; null when autopay has no payer.';
 
@@ -22601,9 +23103,9 @@ COMMENT ON FUNCTION "app"."find_asker"(app.context, jsonb) IS 'Returns the perso
 
 COMMENT ON FUNCTION "app"."find_bill"(app.context, jsonb) IS 'Returns the bill of a bill_id, or the only one with a bill_name; if both are given, they must match. Ends the tool with not_found or ambiguous_name.';
 
-COMMENT ON FUNCTION "app"."find_bill_events"(app.context, date, app.forecast_position[], text[]) IS 'The open and future dates of bills until a day, and payments of bills that are later than the balances. A bill belongs to the account whose statement last paid it; if that one is closed or unknown, to the only account. Leaves out bills of accounts without a balance, and dates without an amount.';
+COMMENT ON FUNCTION "app"."find_bill_events"(app.context, date, app.forecast_position[], app.forecast_position[]) IS 'Returns the open and future dates of bills until a day, and bill payments later than the balances. A bill belongs to the account of its latest charge; if that one is closed, to its heir, otherwise to the only account. Leaves out bills of accounts without a balance. A date without an amount has no minor.';
 
-COMMENT ON FUNCTION "app"."find_cancel_dates"(app.context, integer) IS 'Contracts whose last day to cancel is within this many days, and contracts without a known one: missing names the facts that nobody has said (app.missing_of_contract). Leaves out contracts that end a month or two after any notice.';
+COMMENT ON FUNCTION "app"."find_cancel_dates"(app.context, integer) IS 'Contracts whose last day to cancel is within this many days, and contracts whose last day is unknown; missing lists the unrecorded facts (app.missing_of_contract). Leaves out contracts that end a month or two after any notice.';
 
 COMMENT ON FUNCTION "app"."find_category"(app.context, text, text, boolean) IS 'Returns the id of the category with this name, ignoring case and preferring a private one; null for Uncategorized or a blank name. Creates a missing category on request; otherwise ends the tool with category_not_found.';
 
@@ -22621,13 +23123,13 @@ COMMENT ON FUNCTION "app"."find_document"(app.context, text) IS 'Returns a docum
 
 COMMENT ON FUNCTION "app"."find_document_target"(app.context, app.documents, jsonb) IS 'Returns the record that the arguments name: an expense, a payment, or a bill''s date (due_on, otherwise the one nearest to the document''s date).';
 
-COMMENT ON FUNCTION "app"."find_double_charges"(app.context, date) IS 'Returns pairs of equal payments to the payee of a recurring bill within three quarters of its period and 45 days, of which at most one is the payment of a date, or all payments of a date (parts: then ids has only the other one). is_confirmed: a person said that both are genuine. Leaves out charges that the payee paid back.';
+COMMENT ON FUNCTION "app"."find_double_charges"(app.context, date) IS 'Returns pairs of equal payments to the payee of a recurring bill within three quarters of its period and 45 days, of which at most one is the payment of a date, or all payments of a date (parts: then ids has only the other one). is_confirmed: a person confirmed both. Leaves out charges that the payee paid back.';
 
 COMMENT ON FUNCTION "app"."find_due_mails"(text, timestamp with time zone) IS 'Returns the recipients and kinds of mails that are due, including those already sent. about limits them to one proposal or organization.';
 
 COMMENT ON FUNCTION "app"."find_duplicates"(app.context, text) IS 'Returns active bills that duplicate an earlier one: the same payee, frequency and currency, and the same name, or the same amount now or within a year. The later bill comes first. wanted_key limits them to one payee (match_key).';
 
-COMMENT ON FUNCTION "app"."find_ended_contracts"(app.context, date) IS 'Contracts whose confirmed end has passed, by section. savings: the due dates since then that the statements of the account that paid cover and show no charge for, and how many (unproven) they do not cover. charged_after_end: payments and similar lines after the end.';
+COMMENT ON FUNCTION "app"."find_ended_contracts"(app.context, date) IS 'Contracts whose confirmed end has passed, by section. savings: due dates since then without a charge in the statements of the account that paid; unproven counts those that the statements do not cover. charged_after_end: payments and similar lines after the end.';
 
 COMMENT ON FUNCTION "app"."find_external"(text) IS 'Returns the expense with this external id, or the record that it was merged into; null when there is none.';
 
@@ -22637,7 +23139,7 @@ COMMENT ON FUNCTION "app"."find_first_mail"(app.context, app.expenses) IS 'Retur
 
 COMMENT ON FUNCTION "app"."find_import"(app.context, text) IS 'Returns an import of the person, locked until the step ends. Ends the tool with not_found when it is expired or another person''s, and with busy after 2 seconds.';
 
-COMMENT ON FUNCTION "app"."find_income_events"(app.context, date, app.forecast_position[]) IS 'Income expected until a day and not received, and income later than the balances that no statement has yet.';
+COMMENT ON FUNCTION "app"."find_income_events"(app.context, date, app.forecast_position[], app.forecast_position[]) IS 'Returns the income that is expected until a day and not received, and income later than the balances that no statement has yet.';
 
 COMMENT ON FUNCTION "app"."find_income_rhythms"(app.context) IS 'Returns income without a rule that came regularly at least three times and has not stopped: its latest record, its schedule from the latest date, and its amounts, the latest first.';
 
@@ -22645,11 +23147,13 @@ COMMENT ON FUNCTION "app"."find_incomes"(app.expense_filter) IS 'Returns the rec
 
 COMMENT ON FUNCTION "app"."find_kept"(app.context, jsonb, text[]) IS 'Returns the payment to keep, of a one-off expense or a bill, and locks all rows involved. Ends the tool when it is missing or the records can''t be merged.';
 
-COMMENT ON FUNCTION "app"."find_labels"(app.documents, text) IS 'Returns what was confirmed last about a fact in a document of this kind and seller: {keys, is_largest}.';
+COMMENT ON FUNCTION "app"."find_labels"(app.documents, text) IS 'Returns the last confirmation of a fact in a document of this kind and seller: {keys, is_largest, at}.';
 
 COMMENT ON FUNCTION "app"."find_latest_change"(app.context) IS 'Returns the change that "undo that" refers to: the latest change of this connection within half an hour, unless it is an undo.';
 
 COMMENT ON FUNCTION "app"."find_likely_bill"(app.context, jsonb) IS 'Returns the open or paid date of a bill for which a one-off expense seems to be the payment: {id, name, due_on, amount?, currency, paid_on?}, or null.';
+
+COMMENT ON FUNCTION "app"."find_low_balances"(app.context, app.forecast_position[], app.forecast_day[]) IS 'Returns the balances of a forecast that are not below the limit and are expected to fall below it. Returns none without a limit, and to people who do not see everything.';
 
 COMMENT ON FUNCTION "app"."find_mail_reader"(text, text, boolean, timestamp with time zone) IS 'Returns the member with whose rights a mail is read: its sender, or the member who accepted the sender, if they may write. Null if a person has to decide.';
 
@@ -22675,7 +23179,7 @@ COMMENT ON FUNCTION "app"."find_payee_rule"(app.context, text, text) IS 'Returns
 
 COMMENT ON FUNCTION "app"."find_payments_for"(app.context, app.documents, text[]) IS 'Returns payments, and splits as a whole, with a document''s amount, from five days before the document until 45 days after its due date.';
 
-COMMENT ON FUNCTION "app"."find_positions"(app.context) IS 'The accounts with a balance that the person sees, each in every currency that it has.';
+COMMENT ON FUNCTION "app"."find_positions"(app.context) IS 'Returns the accounts with a balance that the person sees, one row per account and currency.';
 
 COMMENT ON FUNCTION "app"."find_price_rises"(app.context, date) IS 'Returns the latest rise of each fixed price that took effect since a day and still applies, or that takes effect later (upcoming).';
 
@@ -22685,11 +23189,11 @@ COMMENT ON FUNCTION "app"."find_rate"(text, date) IS 'Returns the rate of a curr
 
 COMMENT ON FUNCTION "app"."find_records"(app.context, jsonb) IS 'Returns the ids of the records to change: the given ids, or the one-off expenses that match a filter of list_expenses, latest first and locked. Ends the tool with not_found when none match, and with invalid_argument above 500.';
 
-COMMENT ON FUNCTION "app"."find_recurring_charges"(app.context, date) IS 'Returns payments without a bill that recur weekly to yearly, the latest since a day: at least three (four weekly, two yearly) of one payee and currency. Differing amounts count only if the payee has no other charges. Excludes charges that match an active bill''s name or amount, and payees with a no_bill rule.';
+COMMENT ON FUNCTION "app"."find_recurring_charges"(app.context, date) IS 'Returns payments without a bill that recur weekly to yearly, the latest since a day: at least three (four weekly, two yearly) of one payee and currency. Differing amounts count only if the payee has no other charges. Excludes cash, charges that match an active bill''s name or amount, and payees with a no_bill rule.';
 
 COMMENT ON FUNCTION "app"."find_rhythm"(integer) IS 'Returns the frequency and interval of two charges so many days apart, such as "monthly/3"; null for none.';
 
-COMMENT ON FUNCTION "app"."find_same_income"(app.context, app.incomes, bigint) IS 'Returns the income with the same name, amount and day, or a statement''s up to five days around with this amount, or within 5 percent of it for a similar name or the same sort.';
+COMMENT ON FUNCTION "app"."find_same_income"(app.context, app.incomes, bigint) IS 'Returns the income with the same name, amount and day. Otherwise returns income from a statement up to five days before or after, with the same amount, or with a similar name or the same sort and an amount within 5 percent. Names of different payers are not the same, whatever their sort.';
 
 COMMENT ON FUNCTION "app"."find_same_payment"(jsonb) IS 'Returns the expense or bill payment with the same day, amount, currency, direction and payee (or name, without a payee). Also matches a similarly named bank row up to five days later. Returns null when there is none.';
 
@@ -22697,7 +23201,7 @@ COMMENT ON FUNCTION "app"."find_spending"(app.expenses, app.expense_occurrences,
 
 COMMENT ON FUNCTION "app"."find_split"(text) IS 'Returns the expense ids of all parts of an expense''s split, or its own id alone.';
 
-COMMENT ON FUNCTION "app"."find_spoken_flow"(app.context, date) IS 'Returns facts about payments without a statement line or a bill, in the base currency: the weeks of history, the average per day, the variance between weeks, and the sum since a day.';
+COMMENT ON FUNCTION "app"."find_spoken_flow"(app.context, integer) IS 'Returns facts about payments without a statement line or a bill, in the base currency: the weeks of history, the average per day, and the variance between weeks.';
 
 COMMENT ON FUNCTION "app"."find_statement_date"(app.expenses, app.provider_statements, date) IS 'Returns the date of a bill in a month for a statement: the date of the earlier statement, otherwise the first open one; null when the bill is not due in that month or needs no fetched amounts.';
 
@@ -22723,11 +23227,11 @@ COMMENT ON FUNCTION "app"."first_scheduled_due"(date, text) IS 'Returns the earl
 
 COMMENT ON FUNCTION "app"."first_watched"(app.expenses, date) IS 'Returns a day, or the first tracked due date if that is later: a new schedule may begin in the future.';
 
-COMMENT ON FUNCTION "app"."flow_variance"(double precision, integer, integer) IS 'Returns the square of the error that the usual flow stays within after some days, in nine of ten cases.';
+COMMENT ON FUNCTION "app"."flow_variance"(double precision, integer, integer) IS 'Returns the square of the error bound that the usual flow keeps after some days in nine of ten cases.';
 
 COMMENT ON FUNCTION "app"."follow_tax"(bigint, numeric, bigint) IS 'Returns the tax of a payment, in minor units, after its amount changes. A rate still applies; without one the tax stays, or becomes null when it exceeds the amount.';
 
-COMMENT ON FUNCTION "app"."forecast"(app.context, jsonb) IS 'Tool forecast: data {until, today, total, accounts, days, assumptions, left_out}. days are of the total, or of the account asked for.';
+COMMENT ON FUNCTION "app"."forecast"(app.context, jsonb) IS 'Tool forecast: data {until, today, total, accounts, days, assumptions, left_out, limit?}. days describe the total, or the requested account.';
 
 COMMENT ON FUNCTION "app"."forecast_days"(app.context, app.forecast_position[], app.forecast_event[], date) IS 'Returns the expected balances of each day from today to another day, from the last balances, the usual flow and events. Transfers between the positions don''t change the total.';
 
@@ -22809,7 +23313,7 @@ COMMENT ON FUNCTION "app"."is_cash_withdrawal"(text) IS 'Whether a name means a 
 
 COMMENT ON FUNCTION "app"."is_closed"(text, date) IS 'Whether a day lies in a closed month. For callers that skip such days instead of failing.';
 
-COMMENT ON FUNCTION "app"."is_contract"(jsonb) IS 'Whether it has the form {started_on?, term_months? (0: no minimum term), renewal_months? (0: goes on until it is cancelled), notice? ("3 months to quarter"), form?, customer_number?, address?, drafted_on?, leave_on?: the last day that the letter asks for, confirmed_on?}. Nothing else, and no empty object.';
+COMMENT ON FUNCTION "app"."is_contract"(jsonb) IS 'Whether it has the form {started_on?, term_months? (0: no minimum term), renewal_months? (0: goes on until it is cancelled), notice? ("3 months to quarter"), form?, customer_number?, address?, drafted_on?, leave_on?: the last day that the letter asks for, confirmed_on?}. An empty object and other keys are invalid.';
 
 COMMENT ON FUNCTION "app"."is_income"(text, text, boolean) IS 'Whether money was earned: in a category of income, under a name such as "got my salary", or as a refund named like a salary, a benefit or a gift.';
 
@@ -22831,7 +23335,7 @@ COMMENT ON FUNCTION "app"."is_relabeling"(jsonb, jsonb) IS 'Whether an update of
 
 COMMENT ON FUNCTION "app"."is_running"(app.expenses) IS 'Whether a bill goes on: it is active, and no cancellation is confirmed.';
 
-COMMENT ON FUNCTION "app"."is_same_seller"(app.documents, app.documents) IS 'Whether two documents have an account, a tax number or a name in common, and contradict each other in none.';
+COMMENT ON FUNCTION "app"."is_same_seller"(app.documents, app.documents) IS 'Whether two documents share an account, a tax number or a name, and differ in none of them.';
 
 COMMENT ON FUNCTION "app"."is_scheduled"(app.expenses, date) IS 'Whether the schedule of a bill contains a day.';
 
@@ -22863,9 +23367,9 @@ COMMENT ON FUNCTION "app"."keep_document"(app.context, jsonb) IS 'Step keep of a
 
 COMMENT ON FUNCTION "app"."keep_import_file"(app.context, jsonb) IS 'Step keep: stores the text of a file and the result of reading it, once for each import. The revision is 2 when the file must be read again: the account has learned an answer that the call does not give, or its currency settles the decimal separator.';
 
-COMMENT ON FUNCTION "app"."keep_income"(app.context, app.import_batches, app.statement_lines, jsonb) IS 'Stores the income of a line, or links one that a person said up to five days around, in open months with the statement''s amount: created, linked or closed.';
+COMMENT ON FUNCTION "app"."keep_income"(app.context, app.import_batches, app.statement_lines, jsonb) IS 'Stores the income of a line, or links income that a person recorded up to five days before or after; in open months the statement''s amount replaces it. Returns created, linked or closed.';
 
-COMMENT ON FUNCTION "app"."keep_incomes"(app.context, app.import_batches) IS 'Stores the income of a committed import: {created?, linked?, closed?, removed?, totals? of the created}, or null. removed: what turned out to come from an own account.';
+COMMENT ON FUNCTION "app"."keep_incomes"(app.context, app.import_batches) IS 'Stores the income of a committed import: {created?, linked?, closed?, removed?, totals? of the created}, or null. removed counts income that came from an own account.';
 
 COMMENT ON FUNCTION "app"."keep_statement"(app.context, app.provider_links, app.expenses, date, jsonb, boolean) IS 'Stores a statement {amount, currency, due_on?} of a month and applies its amount unless app.judge_statement objects: {status: updated, unchanged or needs_review, due_on?, old?, new, currency, usual?, reason?, said}. A repeated statement changes nothing, unless a person requests it.';
 
@@ -22917,7 +23421,7 @@ COMMENT ON FUNCTION "app"."list_known_lines"(text, date, date) IS 'Returns the l
 
 COMMENT ON FUNCTION "app"."list_layouts"(app.context) IS 'Returns the explained header lines of accounts that the person sees: [{id, account, header, answers, confirmed_at}].';
 
-COMMENT ON FUNCTION "app"."list_line_incomes"(text) IS 'Returns the ids of the income of a statement line, also when it is hidden or deleted.';
+COMMENT ON FUNCTION "app"."list_line_incomes"(text) IS 'Returns the ids of a statement line''s income, even if it is hidden or deleted.';
 
 COMMENT ON FUNCTION "app"."list_line_payments"(text) IS 'Returns the ids of the payments linked to a statement line.';
 
@@ -23003,6 +23507,8 @@ COMMENT ON FUNCTION "app"."may_be_asked"(text, uuid, timestamp with time zone) I
 
 COMMENT ON FUNCTION "app"."may_decide"(app.proposals, uuid, text) IS 'Whether a person may approve or refuse a proposal, on the page or through one of their assistants.';
 
+COMMENT ON FUNCTION "app"."may_share_payer"(text, text) IS 'Whether two names of income may name the same payer: they share a word, or one names nobody.';
+
 COMMENT ON FUNCTION "app"."means_uncategorized"(text) IS 'Whether a text means having no category; an existing category of that name comes first.';
 
 COMMENT ON FUNCTION "app"."measure_change"(text) IS 'The size of a change: {records, acts: count by tool, sums: minor units by currency}.';
@@ -23015,7 +23521,7 @@ COMMENT ON FUNCTION "app"."merge_expenses"(app.context, jsonb) IS 'Tool update_e
 
 COMMENT ON FUNCTION "app"."missing_months"(app.provider_links, date) IS 'Returns months among the eleven before the last one, latest first, with a date of the bill that waits for its statement, because it has no amount or was paid with an estimate.';
 
-COMMENT ON FUNCTION "app"."missing_of_contract"(app.expenses, date) IS 'The facts that the earliest end of a contract depends on and nobody has said: notice, term_months, started_on, renewal_months, notice_to (a day other than the end of the term). Empty if the end is known or the contract over.';
+COMMENT ON FUNCTION "app"."missing_of_contract"(app.expenses, date) IS 'The unrecorded facts that the earliest end of a contract depends on: notice, term_months, started_on, renewal_months, notice_to (a day other than the end of the term). Empty if the end is known or the contract over.';
 
 COMMENT ON FUNCTION "app"."month_date_index"(app.expenses, date) IS 'app.schedule_index for a schedule with several days a month or with the last day.';
 
@@ -23063,6 +23569,8 @@ COMMENT ON FUNCTION "app"."next_price_from"(app.expenses, date) IS 'Returns the 
 
 COMMENT ON FUNCTION "app"."next_renewal"(app.expenses, date) IS 'Returns the first renewal of an active bill on or after a day; null if it no longer renews or no renewal was recorded.';
 
+COMMENT ON FUNCTION "app"."next_term_on"(date, integer) IS 'The first day after a term of so many months: its last day is the one before the day of the same number, or the last day of a month that lacks it (section 188 of the German Civil Code).';
+
 COMMENT ON FUNCTION "app"."next_term_start"(app.expenses, date) IS 'The first day on or after a day on which a term of the contract is over; null if unknown, or if none follows.';
 
 COMMENT ON FUNCTION "app"."note_refused_credential"() IS 'Records that a provider no longer accepts the credential of a link.';
@@ -23077,7 +23585,7 @@ COMMENT ON FUNCTION "app"."nth_renewal"(app.expenses, integer) IS 'Renewal numbe
 
 COMMENT ON FUNCTION "app"."oldest_running"() IS 'Returns the id of the oldest running transaction. From here on, all earlier ones are visible.';
 
-COMMENT ON FUNCTION "app"."open_doubts"(app.documents) IS 'Returns the doubts about a document. Several accounts are no doubt if earlier documents of its payee, attached by a person or a certain match, contain them all.';
+COMMENT ON FUNCTION "app"."open_doubts"(app.documents) IS 'Returns the doubts about a document. Several accounts raise no doubt if earlier documents of its payee, attached by a person or a certain match, contain them all.';
 
 COMMENT ON FUNCTION "app"."open_indexes"(app.expenses, date, integer) IS 'Returns the numbers of the next scheduled dates, up to the requested count, that are due today or later and neither paid nor skipped.';
 
@@ -23097,7 +23605,7 @@ COMMENT ON FUNCTION "app"."parse_charged"(app.context, jsonb, text, text) IS 'Re
 
 COMMENT ON FUNCTION "app"."parse_closed_through"(app.context, text) IS 'Returns the last day of the last month to close; null for a blank argument, which closes none. Ends the tool with date_out_of_range when the month has not ended.';
 
-COMMENT ON FUNCTION "app"."parse_contract"(app.context, jsonb, jsonb, text) IS 'A bill''s contract after the given fields; the others stay, and an empty text removes one. Null for an empty one.';
+COMMENT ON FUNCTION "app"."parse_contract"(app.context, jsonb, jsonb, text) IS 'A bill''s contract with the given fields changed; an empty text removes a field. Null if no field is left.';
 
 COMMENT ON FUNCTION "app"."parse_date"(app.context, text, text, boolean) IS 'Returns a date argument as a calendar date of the owner. A payment''s date must not be in the future. Null stays null.';
 
@@ -23106,6 +23614,8 @@ COMMENT ON FUNCTION "app"."parse_expense_filter"(app.context, jsonb) IS 'Returns
 COMMENT ON FUNCTION "app"."parse_expense_item"(app.context, jsonb, text, boolean, app.category_choice) IS 'Returns one item as a draft. field is its path in the arguments, for errors. A chosen category replaces the item''s.';
 
 COMMENT ON FUNCTION "app"."parse_expense_items"(app.context, jsonb, boolean) IS 'Returns all items as drafts; ends the call when any is invalid.';
+
+COMMENT ON FUNCTION "app"."parse_low_balance_limit"(app.context, jsonb) IS 'Returns the limit in the arguments of update_settings in minor units with its currency, the base currency: "50000 EUR". Returns null for an empty one.';
 
 COMMENT ON FUNCTION "app"."parse_mail"(jsonb, text) IS 'Returns a mail from {sender, subject, verdicts, is_proven} and its base64 content.';
 
@@ -23141,13 +23651,15 @@ COMMENT ON FUNCTION "app"."pay_occurrence"(app.expense_occurrences, bigint, date
 
 COMMENT ON FUNCTION "app"."payee_words"(text) IS 'Returns the words of a payee or name in lower case, without accents and punctuation, separated by single spaces.';
 
+COMMENT ON FUNCTION "app"."payer_words"(text) IS 'Returns the words of an income''s name that name its payer; none for "My October salary".';
+
 COMMENT ON FUNCTION "app"."perform_judged"(app.context, text, jsonb) IS 'Runs a tool. If its write needs approval, rolls the write back and stores a proposal instead.';
 
 COMMENT ON FUNCTION "app"."perform_once"(app.context, text, jsonb) IS 'Runs a call with an idempotency key: the same key and arguments return the first result, unless its change was undone.';
 
 COMMENT ON FUNCTION "app"."perform_tool"(app.context, text, jsonb) IS 'Runs a tool. A write runs inside a change set.';
 
-COMMENT ON FUNCTION "app"."place_kind"(text) IS 'Returns the kind of place in which a fact of a document stands.';
+COMMENT ON FUNCTION "app"."place_kind"(text) IS 'Returns the kind of place where a document contains a fact.';
 
 COMMENT ON FUNCTION "app"."place_mail"(app.inbound_mails, timestamp with time zone) IS 'Returns an arrived mail with its state and reader; null to drop it.';
 
@@ -23177,7 +23689,7 @@ COMMENT ON FUNCTION "app"."rates_as_of"(text, date) IS 'Returns the rate of a cu
 
 COMMENT ON FUNCTION "app"."rates_snapshot"(date) IS 'Returns the day of the snapshot that replaces the rates as of a day; null when real rates are known.';
 
-COMMENT ON FUNCTION "app"."read_activity_page"(jsonb, bigint, text) IS 'Returns a page of the organization''s activity: {changes, next?}, and on the first page {reads, people, apps}. filter: {id?, by?, app?, tool?, from?, to?, query?}, with days in the time zone. Returns null without an active membership.';
+COMMENT ON FUNCTION "app"."read_activity_page"(jsonb, bigint, text) IS 'Returns a page of the organization''s activity: {changes, next?}, plus {reads, people, apps} on the first page. filter: {id?, by?, app?, tool?, from?, to?, query?}, with days in the time zone. Returns null without an active membership.';
 
 COMMENT ON FUNCTION "app"."read_answers"(app.import_batches, jsonb) IS 'Splits answers {id: option} into those about the whole file and those about rows, by line. Ends the tool with invalid_argument for an unknown question or option.';
 
@@ -23199,7 +23711,7 @@ COMMENT ON FUNCTION "app"."read_forecast"(app.context, date) IS 'Returns the inp
 
 COMMENT ON FUNCTION "app"."read_kept"(text) IS 'Returns the fields that a merge reports.';
 
-COMMENT ON FUNCTION "app"."read_place"(app.documents, text, jsonb) IS 'Returns the place at confirmed labels; null unless each label is there once, all have the same value, and the amount is the largest one of the document exactly if it was in the confirmed document.';
+COMMENT ON FUNCTION "app"."read_place"(app.documents, text, jsonb) IS 'Returns the place at confirmed labels; null unless each label occurs once and all have the same value. An amount must be the largest of its document exactly if it was in the confirmed document.';
 
 COMMENT ON FUNCTION "app"."read_preferences"(text) IS 'Returns the preferences of the owner, the organization and its members'' mails that update_settings can change, as one row with the organization''s id.';
 
@@ -23315,9 +23827,9 @@ COMMENT ON FUNCTION "app"."shown_id"(text) IS 'Returns the id that people see fo
 
 COMMENT ON FUNCTION "app"."shown_split_id"(app.payments) IS 'Returns the split id of a payment if the person sees another part of it. Otherwise the id would reveal hidden parts.';
 
-COMMENT ON FUNCTION "app"."signed_minor"(text, bigint) IS 'An amount as a change of a balance.';
+COMMENT ON FUNCTION "app"."signed_minor"(text, bigint) IS 'Returns an amount as a change of a balance.';
 
-COMMENT ON FUNCTION "app"."sole_account"(app.forecast_position[]) IS 'The only account that is no card; null with several.';
+COMMENT ON FUNCTION "app"."sole_account"(app.forecast_position[]) IS 'Returns the only account that isn''t a card; null with several.';
 
 COMMENT ON FUNCTION "app"."spell_id"(text, bigint) IS 'Returns an id of 60 bits as text: the prefix, an underscore and 15 hexadecimal digits.';
 
@@ -23431,7 +23943,7 @@ COMMENT ON FUNCTION "app"."warn_of_budgets"(app.context, jsonb) IS 'Returns a wa
 
 COMMENT ON FUNCTION "app"."warn_of_charge"(bigint, text, text) IS 'A warning that a payment with a changed amount still counts with the bank''s earlier charge; field is the argument for the new charge.';
 
-COMMENT ON FUNCTION "app"."warn_of_contract"(app.expenses, date) IS 'A warning about the facts without which no last day to cancel is known.';
+COMMENT ON FUNCTION "app"."warn_of_contract"(app.expenses, date) IS 'A warning about missing facts that the last day to cancel depends on.';
 
 COMMENT ON FUNCTION "app"."warn_of_drafts"(app.context, jsonb) IS 'Returns warnings about duplicates, likely bills, future days, transfers between own accounts, cash, salaries, refunds, and amounts without a final value in the base currency.';
 
@@ -23441,7 +23953,7 @@ COMMENT ON FUNCTION "app"."warn_of_first_due"(app.expenses, date) IS 'A warning 
 
 COMMENT ON FUNCTION "app"."warn_of_gaps"(app.accounts, date, date) IS 'Returns a warning about balances of a period that differ from the previous balance plus the lines between.';
 
-COMMENT ON FUNCTION "app"."warn_of_hidden_income"() IS 'A warning for people from whom some income may be hidden, whether or not there is any.';
+COMMENT ON FUNCTION "app"."warn_of_hidden_income"() IS 'A warning for people from whom income may be hidden. It does not reveal whether hidden income exists.';
 
 COMMENT ON FUNCTION "app"."warn_of_income"(app.context, app.period) IS 'Warnings about income that is unknown: hidden, before the first record, or still expected in a running period.';
 
@@ -23487,7 +23999,7 @@ COMMENT ON FUNCTION "app"."withdraw_proposals_of"(text, uuid, uuid, timestamp wi
 
 COMMENT ON FUNCTION "app"."word_patterns"(text) IS 'Returns patterns for folded text that contains all words of a query, in any order; null without words.';
 
-COMMENT ON FUNCTION "app"."worth_in"(text, text, date) IS 'What a minor unit of a currency is worth in another one; null without a rate.';
+COMMENT ON FUNCTION "app"."worth_in"(text, text, date) IS 'Returns the value of a currency''s minor unit in another currency; null without a rate.';
 
 COMMENT ON FUNCTION "app"."write_balance"(app.context, text, date, bigint, text, text) IS 'Stores a balance. Status created, updated (this person stated another amount for the day), or duplicate.';
 
@@ -23577,13 +24089,15 @@ COMMENT ON FUNCTION "jobs"."act_as"(jsonb) IS 'Sets the person for functions tha
 
 COMMENT ON FUNCTION "jobs"."call_function"(text) IS 'Requests the call of a scheduled function, by its slug. Returns the id of the request, whose answer is in net._http_response.';
 
-COMMENT ON FUNCTION "jobs"."collect_documents"(timestamp with time zone) IS 'Makes a digest for everybody without one today for whom a document or mail has waited since an earlier day and no digest told of it. Returns their number.';
+COMMENT ON FUNCTION "jobs"."collect_budgets"(timestamp with time zone, text, integer) IS 'Adds the notices about budgets and balances of the next organizations to the day''s digests. These are the last pages of public.collect_reminders: next is ["infinity", organization id], or null.';
+
+COMMENT ON FUNCTION "jobs"."collect_documents"(timestamp with time zone) IS 'Creates a digest for each person without one today if a document or mail has waited since an earlier day and no digest mentioned it. Returns their number.';
 
 COMMENT ON FUNCTION "jobs"."collect_plan_ends"(timestamp with time zone) IS 'Adds the ends of plans to the digests of the day, after the bills, because an earlier digest would exclude the bills: {digests, reminders}.';
 
 COMMENT ON FUNCTION "jobs"."describe_plan_end"(identity.profiles, identity.memberships, identity.organizations, jobs.notice_log[], timestamp with time zone) IS 'Returns a digest''s notice of the end of an organization''s plan, on the day itself or within a week before it: {reason, on, days, has_ended, is_day, stops, may_change, owner, due, tells_of}. Null if no plan ends, or a payment prevented the end.';
 
-COMMENT ON FUNCTION "jobs"."describe_waiting_mails"(identity.profiles, identity.memberships, timestamp with time zone, timestamp with time zone) IS 'The mail until a digest that a person has to accept or block: {count, is_new: some came since the last digest, until: when the first is deleted}; null without any, and for people who may not decide.';
+COMMENT ON FUNCTION "jobs"."describe_waiting_mails"(identity.profiles, identity.memberships, timestamp with time zone, timestamp with time zone) IS 'The mail until a digest that a person has to accept or block: {count, is_new: some came since the last digest, until: the day when the first is deleted}; null without any, and for people who may not decide.';
 
 COMMENT ON FUNCTION "jobs"."due_again"(app.expenses, date, identity.memberships, identity.profiles, timestamp with time zone) IS 'Returns one row for a due date that a digest reminded of, if a later reminder is now due that no digest of the person contains yet.';
 
@@ -23593,7 +24107,7 @@ COMMENT ON FUNCTION "jobs"."fill_vault"(text, text) IS 'Stores the schedule''s s
 
 COMMENT ON FUNCTION "jobs"."find_noticed"(timestamp with time zone) IS 'Returns all bills that may have a notice at an instant, according to the indexes.';
 
-COMMENT ON FUNCTION "jobs"."find_waiting"(timestamp with time zone) IS 'Returns the documents attached to nothing, and the mail to accept or block, by the people who may decide and get mail about all bills.';
+COMMENT ON FUNCTION "jobs"."find_waiting"(timestamp with time zone) IS 'Returns the unattached documents and the mail to accept or block, for each person who may decide and gets mail about all bills.';
 
 COMMENT ON FUNCTION "jobs"."give_up_batches"(timestamp with time zone) IS 'Ends digests that were sent a day ago without an answer. Returns their number.';
 
@@ -23606,6 +24120,8 @@ COMMENT ON FUNCTION "jobs"."lock_stale_bills"(timestamp with time zone, jsonb) I
 COMMENT ON FUNCTION "jobs"."lost_its_occurrence"(app.provider_statements) IS 'Whether a statement has lost its date: the date was recreated without the amount, because the bill was resumed or is now due on another day.';
 
 COMMENT ON FUNCTION "jobs"."may_fetch"(text, timestamp with time zone) IS 'Whether the job may query the providers of an organization: its plan includes it, and its owner is not suspended.';
+
+COMMENT ON FUNCTION "jobs"."new_low_balances"(uuid, text, timestamp with time zone) IS 'Returns the coming falls of balances that no digest of a person tells of. A fall is new if it is more than 7 days earlier than the one told, or if that one passed more than 7 days ago.';
 
 COMMENT ON FUNCTION "jobs"."notices_due"(app.expenses, identity.memberships, identity.profiles, timestamp with time zone) IS 'The notices about a bill for a person at an instant that no digest of theirs contains yet.';
 
@@ -23775,7 +24291,7 @@ COMMENT ON FUNCTION "public"."open_document_consent"(text, uuid, jsonb, timestam
 
 COMMENT ON FUNCTION "public"."open_export"(uuid, text, text, timestamp with time zone) IS 'Whether a person may export an organization''s books: {outcome: ok | refused | unknown, organization?: {name, today, closed_through, base_currency, datev, may_change, state}}. Adds the request to the audit trail.';
 
-COMMENT ON FUNCTION "public"."open_review"(text, timestamp with time zone) IS 'Prevents a reviewer from joining any other organization.';
+COMMENT ON FUNCTION "public"."open_review"(text, timestamp with time zone) IS 'Returns the person that a reviewer''s code signs in, and records the sign-in: {"outcome":"open","user_id","email"}. Returns {"outcome":"unknown"} for an unknown, expired or revoked code.';
 
 COMMENT ON FUNCTION "public"."open_upload"(uuid, text, timestamp with time zone) IS 'Returns a signed-in person''s import, for the page that takes its file: {outcome: ok | refused | unknown, result?, state?}. result is the envelope of import_expenses with step open, state identity.describe_state.';
 
@@ -23789,7 +24305,7 @@ COMMENT ON FUNCTION "public"."read_account"(uuid, timestamp with time zone) IS '
 
 COMMENT ON FUNCTION "public"."read_activity"(uuid, text, jsonb, text, timestamp with time zone) IS 'Returns a page of the activity of the given organization, or of the person''s first one if null: {outcome: found | unknown, organizations, organization, country, timezone, state, may_write, changes, next, reads?, people?, apps?, events?}.';
 
-COMMENT ON FUNCTION "public"."read_books"(uuid, text, date, text, text, text, timestamp with time zone) IS 'Returns the given organization at a glance, or the person''s first one if null: {outcome: found | unknown, organizations, organization, base_currency, country, today, month, state, may_write, may_export, bills?, spending?, balances?, documents?, expenses, paid?}. bills, spending, balances, documents and expenses are the envelopes of list_bills, summarize_spending, get_context, list_documents and list_expenses.';
+COMMENT ON FUNCTION "public"."read_books"(uuid, text, date, text, text, text, timestamp with time zone) IS 'Returns the given organization at a glance, or the person''s first one if null: {outcome: found | unknown, organizations, organization, base_currency, country, today, month, state, may_write, may_export, bills?, spending?, income?, balances?, documents?, expenses, paid?}. bills, spending, income, balances, documents and expenses are the envelopes of list_bills, summarize_spending (twice), get_context, list_documents and list_expenses.';
 
 COMMENT ON FUNCTION "public"."read_calendar"(text, jsonb, timestamp with time zone) IS 'Returns the calendar for the SHA-256 (hex) of an address''s token, read as its owner under row-level security: {outcome: ok | unknown | limited, calendar?, retry_after?}. Each read checks membership, suspension and plan, and fails like an unknown token without them. limits: {"caller": quotas of wrong tokens, "feed": {"at_most","seconds"}}.';
 
@@ -23861,7 +24377,7 @@ COMMENT ON FUNCTION "public"."settle_values"(jsonb, integer) IS 'Revalues a page
 
 COMMENT ON FUNCTION "public"."store_client_document"(text, text, text[], timestamp with time zone, uuid, timestamp with time zone, jsonb) IS 'Stores a client''s metadata document, for a new client only if oauth.make_room finds room. Returns the result of open_consent. Its grants stay; new requests follow the new metadata.';
 
-COMMENT ON FUNCTION "public"."store_rates"(text, date, jsonb, jsonb, timestamp with time zone) IS 'Stores one day''s missing rates of a source, {"USD":"1.0944"} per euro; days has the day of rates with another one. Returns {"added": number}.';
+COMMENT ON FUNCTION "public"."store_rates"(text, date, jsonb, jsonb, timestamp with time zone) IS 'Stores one day''s missing rates of a source, {"USD":"1.0944"} per euro; days contains the day of each rate from another day. Returns {"added": number}.';
 
 COMMENT ON FUNCTION "public"."update_reminders"(uuid, text, text, integer, boolean, timestamp with time zone) IS 'Changes the time and address of reminders: {"outcome":"updated","unconfirmed": address that needs confirmation, or null}, {"outcome":"invalid","field"} or {"outcome":"unknown"}.';
 
@@ -23953,7 +24469,7 @@ COMMENT ON TABLE "identity"."role_rights" IS 'The rights of each role beyond rea
 
 COMMENT ON TABLE "jobs"."job_runs" IS 'Each stage of each run of a scheduled function: its time, its completeness and its counts.';
 
-COMMENT ON TABLE "jobs"."notice_log" IS 'One row for each one-time notice about a bill, budget or plan and its date. Voided rows don''t count.';
+COMMENT ON TABLE "jobs"."notice_log" IS 'One row for each one-time notice about a bill, budget, balance or plan and its date. Voided rows don''t count.';
 
 COMMENT ON TABLE "jobs"."reminder_batches" IS 'Digests that are sent together: always the same ones with the same words, until their outcome is known.';
 
@@ -23971,7 +24487,7 @@ COMMENT ON TYPE "app"."base_value" IS 'The value of a payment in the organizatio
 
 COMMENT ON TYPE "app"."bill_position" IS 'A bill and its position in the list, by earliest open date and recording order, and its part of the due total.';
 
-COMMENT ON TYPE "app"."book_entry" IS 'A record that a statement row can match; each key is matched once. is_open: the amount is an estimate, or null for a date of a bill without one. is_frequent: the bill is due every few days, so one of its dates is near any day.';
+COMMENT ON TYPE "app"."book_entry" IS 'A record that a statement row can match; each key is matched once. is_open: the amount is an estimate, or null if the date of a bill has none. is_frequent: the bill is due every few days, so one of its dates is near any day.';
 
 COMMENT ON TYPE "app"."budget_state" IS 'A budget in one of its months or years. available_minor is the limit plus any carry-over; is_partial means that some payments cannot be converted.';
 
@@ -23989,13 +24505,15 @@ COMMENT ON TYPE "app"."forecast_basis" IS 'The inputs of a forecast. left_out li
 
 COMMENT ON TYPE "app"."forecast_day" IS 'The expected balance of an account at the end of a day or, without account_id, of all accounts in the base currency. Nine of ten real balances lie between low and high.';
 
-COMMENT ON TYPE "app"."forecast_event" IS 'A change of a balance: minor is likely, down and up say how far it may be off. kind: bill or income, which are expected; paid (bill), received (income) or recorded (spending), which no statement has yet. Without account_id it changes the total only.';
+COMMENT ON TYPE "app"."forecast_event" IS 'A change of a balance: minor is the likely amount; down and up are its margins of error. kind: bill or income, which are expected; paid (bill), received (income) or recorded (spending), which no statement has yet. Without account_id, only the total changes.';
 
-COMMENT ON TYPE "app"."forecast_position" IS 'An account in one currency. minor: its last balance and the lines since, until covered_on. day_minor and week_variance: what its lines other than bills and income add a day, on average of its last weeks, and how much that varies from week to week; outside_ leaves out transfers to other positions. in_base: what a minor unit is worth in the base currency, null without a rate.';
+COMMENT ON TYPE "app"."forecast_position" IS 'An account in one currency. minor: its last balance and the lines since, until covered_on. day_minor: the average daily sum of its lines in the last months, without bills and income; week_variance: the variance of this sum between weeks; outside_ leaves out transfers to other positions. in_base: the value of a minor unit in the base currency, null without a rate. kind: account, card or closed. heir_id: the account that a closed one was emptied into. bill_ids: the bills whose latest charges are in its lines.';
 
 COMMENT ON TYPE "app"."income_group" IS 'Income of a group, in minor units of the target currency.';
 
 COMMENT ON TYPE "app"."kept_row" IS 'A row before a change, after it, and now. A state is null if the row did not exist.';
+
+COMMENT ON TYPE "app"."low_balance" IS 'A balance, of an account or, without account_id, of all accounts together, and the first day on which it is likely below the limit, which is in the balance''s currency.';
 
 COMMENT ON TYPE "app"."match_pair" IS 'A row and an entry that may match. Tiers 1 to 4 are certain, 1 most of all: the same name on the same day, the same words, one name within the other, and an approximate amount or an exact foreign one. Tiers 6 to 8 become questions. gap is in days.';
 
@@ -24135,6 +24653,18 @@ REVOKE ALL ON FUNCTION "app"."describe_income"(app.context, app.incomes) FROM PU
 
 GRANT EXECUTE ON FUNCTION "app"."describe_income"(app.context, app.incomes) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."describe_low_balance_limit"(text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."describe_low_balance_limit"(text) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."describe_low_balances"(app.context, app.forecast_position[], app.forecast_day[], text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."describe_low_balances"(app.context, app.forecast_position[], app.forecast_day[], text) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."describe_low_notices"(identity.profiles, identity.memberships, identity.organizations, jobs.notice_log[], timestamp with time zone) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."describe_low_notices"(identity.profiles, identity.memberships, identity.organizations, jobs.notice_log[], timestamp with time zone) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."describe_match"(app.document_match) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."describe_match"(app.document_match) TO "authenticated", "postgres", "service_role";
@@ -24191,6 +24721,10 @@ REVOKE ALL ON FUNCTION "app"."events_before"(timestamp with time zone) FROM PUBL
 
 GRANT EXECUTE ON FUNCTION "app"."events_before"(timestamp with time zone) TO "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."expect_low_balances"(timestamp with time zone) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."expect_low_balances"(timestamp with time zone) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."expected_incomes"(app.context, date, date) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."expected_incomes"(app.context, date, date) TO "authenticated", "postgres", "service_role";
@@ -24207,9 +24741,9 @@ REVOKE ALL ON FUNCTION "app"."file_document"(app.context, app.documents, app.doc
 
 GRANT EXECUTE ON FUNCTION "app"."file_document"(app.context, app.documents, app.document_match) TO "authenticated", "postgres", "service_role";
 
-REVOKE ALL ON FUNCTION "app"."find_bill_events"(app.context, date, app.forecast_position[], text[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "app"."find_bill_events"(app.context, date, app.forecast_position[], app.forecast_position[]) FROM PUBLIC;
 
-GRANT EXECUTE ON FUNCTION "app"."find_bill_events"(app.context, date, app.forecast_position[], text[]) TO "authenticated", "postgres", "service_role";
+GRANT EXECUTE ON FUNCTION "app"."find_bill_events"(app.context, date, app.forecast_position[], app.forecast_position[]) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."find_cancel_dates"(app.context, integer) FROM PUBLIC;
 
@@ -24239,9 +24773,9 @@ REVOKE ALL ON FUNCTION "app"."find_ended_contracts"(app.context, date) FROM PUBL
 
 GRANT EXECUTE ON FUNCTION "app"."find_ended_contracts"(app.context, date) TO "authenticated", "postgres", "service_role";
 
-REVOKE ALL ON FUNCTION "app"."find_income_events"(app.context, date, app.forecast_position[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "app"."find_income_events"(app.context, date, app.forecast_position[], app.forecast_position[]) FROM PUBLIC;
 
-GRANT EXECUTE ON FUNCTION "app"."find_income_events"(app.context, date, app.forecast_position[]) TO "authenticated", "postgres", "service_role";
+GRANT EXECUTE ON FUNCTION "app"."find_income_events"(app.context, date, app.forecast_position[], app.forecast_position[]) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."find_income_rhythms"(app.context) FROM PUBLIC;
 
@@ -24254,6 +24788,10 @@ GRANT EXECUTE ON FUNCTION "app"."find_incomes"(app.expense_filter) TO "authentic
 REVOKE ALL ON FUNCTION "app"."find_labels"(app.documents, text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."find_labels"(app.documents, text) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."find_low_balances"(app.context, app.forecast_position[], app.forecast_day[]) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."find_low_balances"(app.context, app.forecast_position[], app.forecast_day[]) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."find_mail_reader"(text, text, boolean, timestamp with time zone) FROM PUBLIC;
 
@@ -24295,9 +24833,9 @@ REVOKE ALL ON FUNCTION "app"."find_spending"(app.expenses, app.expense_occurrenc
 
 GRANT EXECUTE ON FUNCTION "app"."find_spending"(app.expenses, app.expense_occurrences, bigint, date[], boolean) TO "authenticated", "postgres", "service_role";
 
-REVOKE ALL ON FUNCTION "app"."find_spoken_flow"(app.context, date) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "app"."find_spoken_flow"(app.context, integer) FROM PUBLIC;
 
-GRANT EXECUTE ON FUNCTION "app"."find_spoken_flow"(app.context, date) TO "authenticated", "postgres", "service_role";
+GRANT EXECUTE ON FUNCTION "app"."find_spoken_flow"(app.context, integer) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."find_stopped_charges"(app.context) FROM PUBLIC;
 
@@ -24507,6 +25045,10 @@ REVOKE ALL ON FUNCTION "app"."match_key_of"(app.document_match) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."match_key_of"(app.document_match) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."may_share_payer"(text, text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."may_share_payer"(text, text) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."means_uncategorized"(text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."means_uncategorized"(text) TO "authenticated", "postgres", "service_role";
@@ -24551,6 +25093,10 @@ REVOKE ALL ON FUNCTION "app"."next_renewal"(app.expenses, date) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."next_renewal"(app.expenses, date) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."next_term_on"(date, integer) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."next_term_on"(date, integer) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."next_term_start"(app.expenses, date) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."next_term_start"(app.expenses, date) TO "authenticated", "postgres", "service_role";
@@ -24579,6 +25125,10 @@ REVOKE ALL ON FUNCTION "app"."parse_expense_item"(app.context, jsonb, text, bool
 
 GRANT EXECUTE ON FUNCTION "app"."parse_expense_item"(app.context, jsonb, text, boolean, app.category_choice) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."parse_low_balance_limit"(app.context, jsonb) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."parse_low_balance_limit"(app.context, jsonb) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."parse_mail"(jsonb, text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."parse_mail"(jsonb, text) TO "postgres", "service_role";
@@ -24590,6 +25140,10 @@ GRANT EXECUTE ON FUNCTION "app"."parse_notice"(text) TO "authenticated", "postgr
 REVOKE ALL ON FUNCTION "app"."parse_received_on"(app.context, text, text, boolean) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."parse_received_on"(app.context, text, text, boolean) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."payer_words"(text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."payer_words"(text) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."place_kind"(text) FROM PUBLIC;
 
@@ -24795,6 +25349,10 @@ REVOKE ALL ON FUNCTION "jobs"."last_told"(uuid, date, timestamp with time zone) 
 
 GRANT EXECUTE ON FUNCTION "jobs"."last_told"(uuid, date, timestamp with time zone) TO "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "jobs"."new_low_balances"(uuid, text, timestamp with time zone) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "jobs"."new_low_balances"(uuid, text, timestamp with time zone) TO "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "jobs"."notices_due"(app.expenses, identity.memberships, identity.profiles, timestamp with time zone) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "jobs"."notices_due"(app.expenses, identity.memberships, identity.profiles, timestamp with time zone) TO "postgres", "service_role";
@@ -24923,6 +25481,18 @@ REVOKE ALL ("datev") ON TABLE "identity"."organizations" FROM "authenticated";
 
 GRANT UPDATE ("datev") ON TABLE "identity"."organizations" TO "authenticated";
 
+REVOKE ALL ("low_balance_currency") ON TABLE "identity"."organizations" FROM "authenticated";
+
+GRANT UPDATE ("low_balance_currency") ON TABLE "identity"."organizations" TO "authenticated";
+
+REVOKE ALL ("low_balance_minor") ON TABLE "identity"."organizations" FROM "authenticated";
+
+GRANT UPDATE ("low_balance_minor") ON TABLE "identity"."organizations" TO "authenticated";
+
+REVOKE ALL ("low_balance_since") ON TABLE "identity"."organizations" FROM "authenticated";
+
+GRANT UPDATE ("low_balance_since") ON TABLE "identity"."organizations" TO "authenticated";
+
 REVOKE ALL ("relabel_closed") ON TABLE "identity"."organizations" FROM "authenticated";
 
 GRANT UPDATE ("relabel_closed") ON TABLE "identity"."organizations" TO "authenticated";
@@ -24944,6 +25514,8 @@ GRANT USAGE ON TYPE "app"."forecast_event" TO "postgres";
 GRANT USAGE ON TYPE "app"."forecast_position" TO "postgres";
 
 GRANT USAGE ON TYPE "app"."income_group" TO "postgres";
+
+GRANT USAGE ON TYPE "app"."low_balance" TO "postgres";
 
 CREATE TRIGGER bump_version BEFORE UPDATE OF id, organization_id, account_id, true_on, amount_minor, currency, source, created_by, deleted_at, recorded_seq, created_at ON app.balances FOR EACH ROW WHEN (((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id) OR (old.account_id IS DISTINCT FROM new.account_id) OR (old.true_on IS DISTINCT FROM new.true_on) OR (old.amount_minor IS DISTINCT FROM new.amount_minor) OR (old.currency IS DISTINCT FROM new.currency) OR (old.source IS DISTINCT FROM new.source) OR (old.created_by IS DISTINCT FROM new.created_by) OR (old.deleted_at IS DISTINCT FROM new.deleted_at) OR (old.recorded_seq IS DISTINCT FROM new.recorded_seq) OR (old.created_at IS DISTINCT FROM new.created_at))) EXECUTE FUNCTION app.bump_version();
 
