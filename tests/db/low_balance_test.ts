@@ -113,6 +113,38 @@ Deno.test("a balance that will fall below the limit is mailed once, with its day
   assertEquals(await told("2026-12-15"), []);
 });
 
+Deno.test("after a newer balance, a fall within two days is mailed", async () => {
+  await database.reset();
+  const books = await tenant();
+  await limit(books, "500");
+  assertEquals(await told("2026-11-11"), ["Giro 2026-12-01 200.00 200.00"]);
+  books.goTo("2026-12-13");
+  await books.ok("mark_bill_paid", { bill_name: "Rent", due_on: "2026-12-01", paid_on: "2026-12-01" });
+  await say(books, "Giro", "1200", { date: "2026-12-13" });
+  await addBill(books, "Trip", "2026-12-15", { amount: "900", frequency: "once", reminder: { enabled: false } });
+  assertEquals(await told("2026-12-14"), ["Giro 2026-12-15 300.00 300.00"]);
+});
+
+Deno.test("a limit that changed before the mail was sent causes no second mail, and two rows cause one notice", async () => {
+  await database.reset();
+  const books = await tenant();
+  await limit(books, "500");
+  await collect(at("2026-11-11"));
+  books.goTo("2026-11-11");
+  await database.query(
+    `insert into jobs.notice_log (recipient_id, organization_id, account_id, kind, about_on, tell_on, digest_id)
+     select recipient_id, organization_id, account_id, kind, about_on - 20, tell_on, digest_id from jobs.notice_log`,
+  );
+  await database.query("update identity.organizations set low_balance_since = $1", [at("2026-11-11", "08:05")]);
+  const digests = await run(at("2026-11-11", "08:10"));
+  assertEquals(lowIn(digests).map(({ name }) => name), ["Giro"]);
+  assertEquals(await database.query("select sent_at is not null as sent from jobs.notice_log"), [
+    { sent: true },
+    { sent: true },
+  ]);
+  assertEquals(await told("2026-11-12"), []);
+});
+
 Deno.test("an earlier fall and a new limit are mailed again, and a fall that no longer comes is not", async () => {
   await database.reset();
   const books = await tenant();
@@ -177,14 +209,67 @@ Deno.test("a card is below any limit, all accounts together count, and hidden am
   );
 });
 
-Deno.test("many limits are checked over several pages", async () => {
+/** Runs something while a function of the database fails for these books. */
+async function whileFailing(books: Books, name: string, act: () => Promise<void>): Promise<void> {
+  const [row] = await database.query<{ source: string }>("select pg_get_functiondef($1::regproc) as source", [name]);
+  await database.exec(
+    row!.source.replace(
+      /\nbegin\n/,
+      `$&if context.organization_id = '${books.organizationId}' then raise exception 'planted'; end if;\n`,
+    ),
+  );
+  try {
+    await act();
+  } finally {
+    await database.exec(row!.source);
+  }
+}
+
+Deno.test("limits are checked once a day, also when nothing falls", async () => {
+  await database.reset();
+  const books = await openBooks(database, { day: DAY });
+  await say(books, "Giro", "1000");
+  await limit(books, "500");
+  assertEquals(await told("2026-11-11"), []);
+  await addBill(books, "Rent", "2026-12-01", { amount: "800", reminder: { enabled: false } });
+  assertEquals(await told("2026-11-11"), []);
+  assertEquals(await told("2026-11-12"), ["Giro 2026-12-01 200.00 200.00"]);
+});
+
+Deno.test("a forecast that fails stops neither the other organizations nor its own budgets", async () => {
   await database.reset();
   const people: Books[] = [];
-  for (let n = 0; n < 23; n++) {
+  for (let n = 0; n < 3; n++) {
+    const books = await tenant();
+    await limit(books, "500");
+    await books.ok("update_settings", { budget: { action: "set", amount: "100" } });
+    await books.ok("log_expenses", { items: [{ name: "Shoes", amount: "100" }] });
+    people.push(books);
+  }
+  const [first, ...others] = people.toSorted((one, other) => one.organizationId < other.organizationId ? -1 : 1);
+  await whileFailing(first!, "app.find_low_balances", async () => {
+    await collect(at("2026-11-11"));
+  });
+  const digests = await run(at("2026-11-11"));
+  assertEquals(lowIn(digests).map((one) => one.recipient_id).toSorted(), others.map((one) => one.userId).toSorted());
+  assertEquals(digests.filter(({ content }) => content.organizations[0]!.budgets.length > 0).length, 3);
+  // It counts as checked, and the next day is another attempt.
+  const next = lowIn(await run(at("2026-11-12"))).map(({ recipient_id }) => recipient_id);
+  assertEquals(next, [first!.userId]);
+});
+
+Deno.test("limits are checked on pages after the bills, and many over several pages", async () => {
+  await database.reset();
+  const people: Books[] = [];
+  for (let n = 0; n < 5; n++) {
     const books = await tenant();
     await limit(books, "500");
     people.push(books);
   }
+  const { next } = await database.asService<{ next: unknown }>("collect_reminders", { at: at("2026-11-11") });
+  assertEquals(next, ["infinity", "org_"]);
+  assertEquals(await database.query("select from jobs.notice_log"), []);
+  await collect(at("2026-11-11"), 2);
   const heard = lowIn(await run(at("2026-11-11"))).map(({ recipient_id }) => recipient_id);
   assertEquals(heard.toSorted(), people.map(({ userId }) => userId).toSorted());
 });

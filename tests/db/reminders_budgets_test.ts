@@ -244,7 +244,7 @@ Deno.test("spending is summed only for organizations with a budget and recipient
           "select coalesce(sum(seq_scan + idx_scan), 0)::int as scans from pg_stat_xact_user_tables where relname = 'payments'",
         ))[0]!.scans;
       const before = await count();
-      await session.query("select public.collect_reminders($1)", [at("2026-11-11", time)]);
+      await session.query('select public.collect_reminders($1, \'["infinity", "org_"]\')', [at("2026-11-11", time)]);
       return await count() - before;
     });
   assertEquals(await scans("06:00"), 0);

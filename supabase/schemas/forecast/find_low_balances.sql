@@ -7,14 +7,27 @@ create type app.low_balance as (
   due_on date,
   low bigint,
   likely bigint,
-  limit_minor bigint
+  limit_minor bigint,
+  covered_on date
 );
 comment on type app.low_balance is
   'A balance, of an account or, without account_id, of all accounts together, and the first day on which it is likely '
-  'below the limit, which is in the balance''s currency.';
+  'below the limit, which is in the balance''s currency. covered_on: the day until which the balance is known, the '
+  'earliest of all accounts.';
 
-create or replace function app.find_low_balances(context app.context, positions app.forecast_position[],
-  days app.forecast_day[]) returns setof app.low_balance
+create type app.limited_balance as (
+  account_id text,
+  account text,
+  currency text,
+  covered_on date,
+  minor float8,
+  limit_minor float8
+);
+comment on type app.limited_balance is
+  'A balance today and the limit in its currency, null without a rate. Without account_id, of all accounts together.';
+
+create or replace function app.compare_with_limit(context app.context, positions app.forecast_position[])
+  returns setof app.limited_balance
 language plpgsql stable set search_path = '' as $$
 declare
   organization constant identity.organizations := (
@@ -28,29 +41,41 @@ begin
   return query
     with starts as materialized (
       -- A card is below any limit.
-      select p.account_id, p.account, p.currency, p.minor::float8 as minor
+      select p.account_id, p.account, p.currency, p.covered_on, p.minor::float8 as minor
       from unnest(positions) as p where p.kind = 'account'
       union all
-      select null, null, context.base_currency, sum(p.minor * p.in_base)
+      select null, null, context.base_currency, min(p.covered_on), sum(p.minor * p.in_base)
       from unnest(positions) as p
-      having count(distinct p.account_id) > 1
+      having count(distinct p.account_id) filter (where p.kind <> 'closed' and p.in_base is not null) > 1
     ), limits as materialized (
       select c.currency, round(organization.low_balance_minor
         * app.worth_in(c.currency, organization.low_balance_currency, context.today)) as minor
       from (select distinct s.currency from starts as s) as c
     )
-    select distinct on (lower(s.account), s.account_id) s.account_id, s.account, s.currency, d.day,
-      round(d.low)::bigint, round(d.likely)::bigint, l.minor::bigint
+    select s.account_id, s.account, s.currency, s.covered_on, s.minor, l.minor
     from starts as s
-    join limits as l on l.currency = s.currency and s.minor >= l.minor
+    join limits as l on l.currency = s.currency;
+end
+$$;
+comment on function app.compare_with_limit is
+  'Returns the balances that have a limit. Returns none without a limit, and to people who do not see everything.';
+
+create or replace function app.find_low_balances(context app.context, positions app.forecast_position[],
+  days app.forecast_day[]) returns setof app.low_balance
+language plpgsql stable set search_path = '' as $$
+begin
+  return query
+    select distinct on (lower(s.account), s.account_id, s.currency) s.account_id, s.account, s.currency, d.day,
+      round(d.low)::bigint, round(d.likely)::bigint, s.limit_minor::bigint, s.covered_on
+    from app.compare_with_limit(context, positions) as s
     join unnest(days) as d on d.account_id is not distinct from s.account_id and d.currency = s.currency
-      and round(d.likely) < l.minor
-    order by lower(s.account) nulls last, s.account_id, d.day;
+      and round(d.likely) < s.limit_minor
+    where s.minor >= s.limit_minor
+    order by lower(s.account) nulls last, s.account_id, s.currency, d.day;
 end
 $$;
 comment on function app.find_low_balances is
-  'Returns the balances of a forecast that are not below the limit and are expected to fall below it. Returns none '
-  'without a limit, and to people who do not see everything.';
+  'Returns the balances of a forecast that are not below the limit and are expected to fall below it.';
 
 create or replace function app.describe_low_balances(context app.context, positions app.forecast_position[],
   days app.forecast_day[], account_id text) returns jsonb
@@ -83,13 +108,19 @@ declare
   context constant app.context := app.read_context(at);
   days_ahead constant int := 31;
   until date;
+  known app.forecast_position[];
   basis app.forecast_basis;
 begin
   if context.organization_id is null or not identity.sees_everything() then
     return;
   end if;
+  known := array(select p::app.forecast_position from app.find_positions(context) as p);
+  -- The forecast itself is expensive.
+  if not exists (select from app.compare_with_limit(context, known) as s where s.minor >= s.limit_minor) then
+    return;
+  end if;
   until := context.today + days_ahead;
-  basis := app.read_forecast(context, until);
+  basis := app.read_forecast(context, until, known);
   return query
     select b.* from app.find_low_balances(context, basis.positions, array(
       select d::app.forecast_day from app.forecast_days(context, basis.positions, basis.events, until) as d

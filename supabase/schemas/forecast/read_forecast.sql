@@ -131,12 +131,17 @@ comment on function app.add_spoken_flow is
   'Adds the usual spending of people without statements, from the payments that they recorded, otherwise from their '
   'budgets. It counts for the only account, otherwise for the total. Statement lines already contain it.';
 
-create or replace function app.read_forecast(context app.context, until date) returns app.forecast_basis
+create or replace function app.read_forecast(context app.context, until date,
+  found_positions app.forecast_position[] default null) returns app.forecast_basis
 language plpgsql stable set search_path = '' as $$
 declare
   max_age constant int := 45;
   known constant app.forecast_position[] := array(
-    select p::app.forecast_position from app.find_positions(context) as p order by lower(p.account), p.currency
+    select p::app.forecast_position
+    from unnest(coalesce(found_positions, array(
+      select p::app.forecast_position from app.find_positions(context) as p
+    ))) as p
+    order by lower(p.account), p.currency
   );
   closed constant app.forecast_position[] := array(
     select p::app.forecast_position from unnest(known) as p where p.kind = 'closed'

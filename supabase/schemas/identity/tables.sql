@@ -154,6 +154,7 @@ create table identity.memberships (
   sees_private boolean not null default false,
   mails text not null default 'mine' constraint memberships_mails_known check (mails in ('mine', 'all', 'none')),
   created_at timestamptz not null default now(),
+  low_balance_checked_on date,
   primary key (organization_id, user_id)
 );
 comment on table identity.memberships is
@@ -163,5 +164,7 @@ comment on column identity.memberships.sees_private is
   'Whether the owner opened private categories to this member, whose role does not include them.';
 comment on column identity.memberships.mails is
   'Which bills the member gets mail about. mine: for the owner all bills, for others the assigned ones.';
+comment on column identity.memberships.low_balance_checked_on is
+  'The member''s latest day on which balances were forecast for a notice.';
 create index memberships_user_id_idx on identity.memberships (user_id);
 create unique index memberships_one_owner_idx on identity.memberships (organization_id) where role = 'owner';

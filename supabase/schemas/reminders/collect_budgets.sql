@@ -69,10 +69,11 @@ language plpgsql volatile set search_path = '' as $$
 declare
   -- Each one sums a month or more.
   page_size constant int := least(size, 200);
-  -- Each one reads half a year of statements.
-  most_forecasts constant int := 20;
-  forecast_count int := 0;
+  -- A forecast reads half a year of statements; a page must end long before the statement timeout.
+  ends_at constant timestamptz := clock_timestamp() + interval '2 seconds';
+  has_forecast boolean := false;
   is_full boolean := false;
+  complete text := after;
   place record;
   passed jobs.notice_log[];
   todays_digest uuid;
@@ -90,7 +91,8 @@ begin
         select from jobs.reminder_digests as d
         where d.recipient_id = p.user_id and not (d.status = 'pending' and d.batch_id is null)
           and (d.created_at at time zone p.timezone)::date >= (at at time zone p.timezone)::date
-      ) as is_free, b.has_limit
+      ) as is_free,
+      b.has_limit and m.low_balance_checked_on is distinct from (at at time zone p.timezone)::date as is_unchecked
     from (
       select w.organization_id, bool_or(w.has_limit) as has_limit
       from (
@@ -117,7 +119,12 @@ begin
     left join identity.profiles as p on p.user_id = m.user_id
     order by b.organization_id, p.user_id
   loop
-    is_full := forecast_count >= most_forecasts and place.organization_id <> latest;
+    if place.organization_id is distinct from latest then
+      complete := coalesce(latest, after);
+      has_forecast := false;
+    end if;
+    -- The next page repeats an organization with many members, without those whose forecasts are done.
+    is_full := clock_timestamp() > ends_at and (complete = latest or has_forecast);
     exit when is_full;
     looked_at := looked_at + (place.organization_id is distinct from latest)::int;
     latest := place.organization_id;
@@ -125,16 +132,26 @@ begin
     perform jobs.act_as(jsonb_build_object(
       'sub', (place.recipient).user_id, 'role', 'authenticated', 'organization_id', place.organization_id
     ));
-    passed := array(
-      select jsonb_populate_record(null::jobs.notice_log, jsonb_build_object(
-        'budget_id', ((p.state).budget).id, 'kind', kind, 'about_on', (p.state).from_on
-      ))
-      from app.passed_budgets(at) as p
-      cross join unnest(p.kinds) as kind
-    );
-    if place.has_limit then
-      forecast_count := forecast_count + 1;
-      passed := passed || jobs.new_low_balances((place.recipient).user_id, place.organization_id, at);
+    passed := '{}';
+    begin
+      passed := array(
+        select jsonb_populate_record(null::jobs.notice_log, jsonb_build_object(
+          'budget_id', ((p.state).budget).id, 'kind', kind, 'about_on', (p.state).from_on
+        ))
+        from app.passed_budgets(at) as p
+        cross join unnest(p.kinds) as kind
+      );
+      if place.is_unchecked then
+        passed := passed || jobs.new_low_balances((place.recipient).user_id, place.organization_id, at);
+      end if;
+    -- Includes a timeout: one organization must not stop the others.
+    exception when query_canceled or others then
+      raise warning 'budgets or balances of % not checked: %', place.organization_id, sqlstate;
+    end;
+    if place.is_unchecked then
+      has_forecast := true;
+      update identity.memberships as m set low_balance_checked_on = (at at time zone (place.recipient).timezone)::date
+      where m.organization_id = place.organization_id and m.user_id = (place.recipient).user_id;
     end if;
     continue when not exists (
       select from unnest(passed) as p
@@ -166,7 +183,9 @@ begin
   perform jobs.act_as('{}');
   return jsonb_build_object(
     'digests', digest_count, 'reminders', notice_count, 'given_up', 0,
-    'next', case when is_full or looked_at = page_size then jsonb_build_array('infinity', latest) end
+    'next', case when is_full or looked_at = page_size then jsonb_build_array(
+      'infinity', case when is_full then complete else latest end
+    ) end
   );
 end
 $$;

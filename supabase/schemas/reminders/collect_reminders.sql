@@ -7,7 +7,6 @@ declare
   people uuid[];
   latest jsonb;
   ended jsonb;
-  budgets jsonb;
   given_up int := 0;
   digest_count int;
   reminder_count int;
@@ -17,7 +16,7 @@ begin
     perform jobs.drop_outdated_digests(at);
     given_up := jobs.give_up_batches(at);
   end if;
-  -- Budgets come on the last pages.
+  -- Budgets come on pages of their own, so that their failure undoes nothing else.
   if starts_with(after ->> 1, 'org_') then
     return jobs.collect_budgets(at, after ->> 1, size);
   end if;
@@ -223,12 +222,14 @@ begin
   if latest is null then
     ended := jobs.collect_plan_ends(at);
     digest_count := digest_count + jobs.collect_documents(at);
-    budgets := jobs.collect_budgets(at, '', size);
-    latest := nullif(budgets -> 'next', 'null');
+    if exists (select from app.budgets as b where b.deleted_at is null)
+      or exists (select from identity.organizations as o where o.low_balance_minor is not null) then
+      latest := '["infinity", "org_"]';
+    end if;
   end if;
   return jsonb_build_object(
-    'digests', digest_count + coalesce((ended ->> 'digests')::int + (budgets ->> 'digests')::int, 0),
-    'reminders', reminder_count + coalesce((ended ->> 'reminders')::int + (budgets ->> 'reminders')::int, 0),
+    'digests', digest_count + coalesce((ended ->> 'digests')::int, 0),
+    'reminders', reminder_count + coalesce((ended ->> 'reminders')::int, 0),
     'given_up', given_up, 'next', latest
   );
 end

@@ -7,7 +7,6 @@ declare
   today constant date := (at at time zone 'utc')::date;
   -- The expected day of the same fall moves from day to day. One that should have come moves until a newer balance.
   days constant int := 7;
-  most_days constant int := 45;
 begin
   return array(
     select jsonb_populate_record(null::jobs.notice_log, jsonb_build_object(
@@ -17,18 +16,18 @@ begin
     join identity.organizations as o on o.id = new_low_balances.organization_id
     where not exists (
       select from jobs.notice_log as l
-      join jobs.reminder_digests as d on d.id = l.digest_id and d.created_at >= o.low_balance_since
+      join jobs.reminder_digests as d on d.id = l.digest_id
+        and coalesce(l.sent_at, d.created_at) >= o.low_balance_since
       where l.organization_id = o.id and l.recipient_id = new_low_balances.user_id and l.kind = 'low_balance'
         and l.account_id is not distinct from b.account_id and l.voided_at is null
-        and l.about_on between today - case when b.due_on <= today + 1 then most_days else days end
-          and b.due_on + days
+        and l.about_on between least(today - days, b.covered_on) and b.due_on + days
     )
   );
 end
 $$;
 comment on function jobs.new_low_balances is
   'Returns the coming falls of balances that no digest of a person tells of. A fall is new if it is more than 7 days '
-  'earlier than the one told, or if that one passed more than 7 days ago.';
+  'earlier than the one told, or if that one passed more than 7 days ago and before the last balance.';
 
 create or replace function app.describe_low_notices(recipient identity.profiles, member identity.memberships,
   organization identity.organizations, noticed jobs.notice_log[], at timestamptz) returns jsonb
@@ -53,10 +52,13 @@ begin
         'low', case when shows_amounts then app.format_amount(b.low, b.currency) end,
         'limit', case when shows_amounts then app.format_amount(b.limit_minor, b.currency) end
       ) order by b.due_on, b.account nulls last),
-      'tells_of', jsonb_agg(l.id)
+      'tells_of', jsonb_path_query_array(jsonb_agg(l.ids), '$[*][*]')
     )
     from app.expect_low_balances(at) as b
-    join unnest(noticed) as l on l.kind = 'low_balance' and l.account_id is not distinct from b.account_id
+    join (
+      select l.account_id, array_agg(l.id) as ids from unnest(noticed) as l
+      where l.kind = 'low_balance' group by l.account_id
+    ) as l on l.account_id is not distinct from b.account_id
     having count(*) > 0
   );
 end
