@@ -71,6 +71,26 @@ export interface Config {
   demoEmail?: string;
 }
 
+/**
+ * OpenAI publishes no list. Its storage accounts are the ones that other projects observed, by their whole name, because
+ * anybody can register another account.
+ */
+const CHATGPT_FILE_HOSTS = [
+  "oaiusercontent.com",
+  "openai.com",
+  ...[
+    "westus",
+    "westus3",
+    "eastus",
+    "eastus2",
+    "centralus",
+    "northcentralus",
+    "southcentralus",
+    "westcentralus",
+    "indiasocentral",
+  ].map((region) => `oaisdmntpr${region}.blob.core.windows.net`),
+];
+
 export type ConfigName = keyof Config;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -135,7 +155,7 @@ export function readConfig(env: Environment, needs: readonly ConfigName[]): Conf
       "is not none, and has an entry that is neither ecb, frankfurter nor central_banks, or no base URL after =",
     ) ?? ["ecb", "frankfurter", "central_banks"],
     fileHosts: read("fileHosts", "FILE_HOSTS", fileHosts, "is neither none nor a list of host names") ??
-      ["oaiusercontent.com", "openai.com"],
+      CHATGPT_FILE_HOSTS,
     providerBases: read(
       "providerBases",
       "PROVIDER_BASES",

@@ -20,6 +20,7 @@ export interface LogFields {
   organization_id?: string;
   count?: number;
   error?: string;
+  host?: string;
 }
 
 export interface Log {

@@ -41,6 +41,7 @@ export function createFetchFile(
     const host = URL.canParse(url) ? new URL(url).hostname : "";
     // A model that follows a document's instructions could otherwise send the books to any host, as part of an address.
     if (!config.fileHosts.some((known) => host === known || host.endsWith(`.${known}`))) {
+      log.info("file_host_refused", { host: host.slice(0, 100) });
       return refuse("invalid_argument.file_address");
     }
     await count(tokenHash);

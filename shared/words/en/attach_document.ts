@@ -3,6 +3,7 @@ import { DATA_FORMAT, type EffectFormat } from "../effect_format.ts";
 import { findWords } from "../codes.ts";
 import type { Refusal } from "../message.ts";
 import { documentRefusals, doubts } from "./documents.ts";
+import { and } from "./phrases.ts";
 
 /** Why a file is not kept. @param reason its code */
 const refused = ({ reason, ...params }: { reason: string }): string =>
@@ -30,7 +31,7 @@ export const refusals = {
     hint: "Give one of them.",
   }),
   "invalid_argument.file_address": (): Refusal => ({
-    message: "Files are only taken from ChatGPT, which fills file itself.",
+    message: "This address is not one of the file hosts that the service knows. Nothing was stored.",
     hint: "Call attach_document without arguments, and give the user the link to upload.",
   }),
   "invalid_argument.file_not_fetched": (): Refusal => ({
@@ -39,13 +40,25 @@ export const refusals = {
   }),
   "invalid_argument.document_refused": (facts: { reason: string }): Refusal => ({
     message: `Nothing was stored. ${refused(facts)}`,
-    hint: "A bank's statement belongs to import_expenses.",
+    hint: Object.hasOwn(documentRefusals, facts.reason)
+      ? "Tell the user; they can attach the repaired file here."
+      : "A bank's statement belongs to import_expenses.",
   }),
 };
 
 export const warnings = {
   "document_left_out": ({ name, ...facts }: { name: string; reason: string }): string =>
     `"${name}" was not stored. ${refused(facts)}`,
+  "document_not_attached": (
+    { name, document_id, reason }: { name: string; document_id: string; reason: string },
+  ): string =>
+    `"${name}" is stored as ${document_id}, but not attached${
+      reason === "awaiting_approval"
+        ? " yet: its amount needs approval."
+        : ". Call attach_document with document_id to see why."
+    }`,
+  "document_place_unused": ({ fields }: { fields: string[] }): string =>
+    `${and(fields)} ${fields.length === 1 ? "was" : "were"} not used, because the file has several documents.`,
   "iban_changed": ({ payee, iban, was }: { payee: string; iban: string; was: string }): string =>
     `ALERT: this document of ${payee} asks for payment to a different account than earlier ones: ${iban} instead of ${was}. Such a ` +
     "change is a common kind of fraud. Tell the user at once, before anything is paid, to call the payee on a known number.",
@@ -62,7 +75,7 @@ export const documents = {
   },
   /** @param facts the days of confirmation, by fact */
   remembered: (facts: Record<string, string>): string =>
-    `Read by labels that a person confirmed: ${
+    `Found by labels that a person confirmed: ${
       Object.entries(facts).map(([fact, day]) => `${fact} (on ${day})`).join(", ")
     }.`,
   ibanAlert: "The account to pay differs from earlier documents of this payee. Tell the user before anything is paid.",

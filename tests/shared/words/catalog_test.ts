@@ -70,7 +70,13 @@ Deno.test("every code of app.warning() has a text, and every text a code", () =>
   const words = Object.keys(en.warnings);
   assertEquals(codes.filter((code) => !words.includes(code)), []);
   // Warnings from reading a file pass through the database, or are added after it answered.
-  const ofFiles = ["document_left_out", "encoding", "sheets_left_out"];
+  const ofFiles = [
+    "document_left_out",
+    "document_not_attached",
+    "document_place_unused",
+    "encoding",
+    "sheets_left_out",
+  ];
   assertEquals(sorted(words.filter((code) => !codes.includes(code))), ofFiles);
   assertEquals(ofFiles.filter((code) => !rules.has(code)), []);
 });

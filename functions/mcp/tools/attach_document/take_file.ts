@@ -7,6 +7,7 @@ import type { FactEnvelope } from "../../../../shared/connector/result.ts";
 import type { FollowUp } from "../../../../shared/connector/tool.ts";
 import { type Attach, keepRead } from "../../../../shared/documents/keep_read.ts";
 import { readDocument } from "../../../../shared/documents/read_document.ts";
+import { ShownDocument } from "../../../../shared/documents/shown.ts";
 import type { RefusalFacts, Said } from "../../../../shared/words/message.ts";
 
 interface PassedFile {
@@ -23,18 +24,31 @@ export const takeFile: FollowUp = async (first, { callTool, fetchFile }, { file,
   const { download_url: url, file_name: name = "document", mime_type: type = "" } = file as PassedFile;
   const fetched = await fetchFile(url);
   if ("refusal" in fetched) return { ok: false, error: fetched.refusal };
+  const read = await readDocument(fetched.bytes, { name, type });
   const place = { ...(to !== undefined && { to }), ...(due_on !== undefined && { due_on }) };
+  const fields = Object.keys(place);
+  // A place for one document is wrong for the others, and the last one would set its amount.
+  const hasPlace = read.filter(({ facts }) => facts).length === 1;
   let failure: FactEnvelope | undefined;
+  let proposalId: string | undefined;
+  let kept: FactEnvelope;
   const answers: FactEnvelope[] = [];
   const warnings: Said[] = [];
   const attach: Attach = async (args) => {
-    const isKept = args.step === undefined;
-    const answer = await callTool("attach_document", isKept ? { ...args, ...place } : args, { isLong: !isKept });
-    if (!answer.ok) failure ??= answer;
-    else if (isKept) answers.push(answer);
+    if (args.step !== undefined) {
+      kept = await callTool("attach_document", args, { isLong: true });
+      if (!kept.ok) failure = kept;
+      return kept;
+    }
+    const answer = await callTool("attach_document", hasPlace ? { ...args, ...place } : args);
+    proposalId ??= answer.proposal_id;
+    if (answer.ok) answers.push(answer);
+    // The client can repeat the whole call.
+    else if (answer.error!.code === "busy") failure = answer;
+    else answers.push({ ...kept, warnings: keptWarnings(kept, answer.error!.code) });
     return answer;
   };
-  for (const document of await readDocument(fetched.bytes, { name, type })) {
+  for (const document of read) {
     if (document.refusal) {
       warnings.push({
         code: "document_left_out",
@@ -43,7 +57,7 @@ export const takeFile: FollowUp = async (first, { callTool, fetchFile }, { file,
       continue;
     }
     await keepRead(attach, document);
-    if (failure) return failure;
+    if (failure) return { ...failure, ...(proposalId && { proposal_id: proposalId }) };
   }
   const last = answers.at(-1);
   if (!last) {
@@ -52,10 +66,26 @@ export const takeFile: FollowUp = async (first, { callTool, fetchFile }, { file,
       error: { code: "invalid_argument.document_refused", params: warnings[0]!.params!, field: "file" },
     };
   }
-  const documents = answers.map(({ data }) => data?.document);
+  if (!hasPlace && fields.length > 0) warnings.push({ code: "document_place_unused", params: { fields } });
+  const { change_id: _, ...envelope } = last;
   return {
-    ...last,
-    data: documents.length === 1 ? { document: documents[0] } : { documents },
+    ...(answers.length === 1 ? last : envelope),
+    data: answers.length === 1 ? { document: last.data?.document } : { documents: answers.map(withChange) },
     warnings: [...answers.flatMap(({ warnings = [] }) => warnings), ...warnings],
+    ...(proposalId && { proposal_id: proposalId }),
   };
 };
+
+/** The warnings for a document that was stored but not attached. */
+function keptWarnings({ data }: FactEnvelope, reason: string): Said[] {
+  const { id, name, read: { payee, iban }, iban_was: was } = ShownDocument.parse(data?.document);
+  return [
+    ...(was ? [{ code: "iban_changed", params: { payee, iban, was } }] : []),
+    { code: "document_not_attached", params: { name, document_id: id, reason } },
+  ];
+}
+
+const withChange = ({ data, change_id }: FactEnvelope) => ({
+  ...(data?.document as Record<string, unknown>),
+  ...(change_id && { change_id }),
+});
