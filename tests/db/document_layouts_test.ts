@@ -61,6 +61,22 @@ testBooks("a confirmed layout", {}, {
     }
   },
 
+  "names no fact whose confirmation has no day": async (ana, database) => {
+    const { id } = await add(ana, invoice());
+    await say(ana, id, SAID);
+    await database.query("update app.documents set layout = layout #- '{confirmed,gross,at}' where id = $1", [id]);
+    const next = await add(ana, invoice({ amount: "91,05", number: "A-78" }));
+    assertEquals([next.read.gross, next.remembered.match(/gross|number|issued_on/g)], ["91.05", [
+      "number",
+      "issued_on",
+    ]]);
+    await database.query(
+      "update app.documents set layout = layout #- '{confirmed,number,at}' #- '{confirmed,issued_on,at}' where id = $1",
+      [id],
+    );
+    assertEquals((await add(ana, invoice({ amount: "92,05", number: "A-79" }))).remembered, undefined);
+  },
+
   "names no facts that were read or confirmed in the document itself": async (ana) => {
     const first = await add(ana, invoice());
     assertEquals([first.remembered, (await say(ana, first.id, SAID)).remembered], [undefined, undefined]);

@@ -97,8 +97,11 @@ begin
     facts := app.take_fact(document.facts, field, app.read_place(document, field, labels));
     if facts <> document.facts then
       document.facts := facts;
-      document.layout := document.layout || jsonb_build_object('remembered',
-        coalesce(document.layout -> 'remembered', '{}') || jsonb_build_object(field, labels -> 'at'));
+      -- Earlier confirmations have no day.
+      if labels ? 'at' then
+        document.layout := document.layout || jsonb_build_object('remembered',
+          coalesce(document.layout -> 'remembered', '{}') || jsonb_build_object(field, labels -> 'at'));
+      end if;
     end if;
   end loop;
   return document;

@@ -51,7 +51,7 @@ export const documents = {
     none: "Leave empty",
     save: "Save",
   },
-  remembered: (day: Child) => <>(read by a label that was confirmed on {day})</>,
+  remembered: (day: Child) => <>(found by a label confirmed on {day})</>,
   ibanChanged: (payee: Child, iban: Child, was: Child) => (
     <>
       <strong>Stop before you pay.</strong> {payee} now asks to be paid into a different account: {iban}, not {was}{" "}
