@@ -45,7 +45,10 @@ const REMARKS = ["date", "payee", "name", "category", "amount", "currency", "tax
 const MOST_BOOKINGS = 99_999;
 const PART_LENGTH = 64 * 1024;
 
-/** @param payments by day; read again for the remarks, which may be as many. @param options.fileOf the document of a payment in the archive. */
+/**
+ * @param payments by day; read again for the remarks, which may be as many
+ * @param options.fileOf the document of a payment in the archive
+ */
 export async function* datevFiles(
   payments: () => AsyncIterable<Payment>,
   options: DatevExport & {

@@ -14,7 +14,7 @@ export interface ChangeProps {
 }
 
 /** Letters and marks that could rearrange the sentence around a name (UAX #9). */
-const REARRANGES = /[\p{Bidi_Control}\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
+const REARRANGES = /[\p{Bidi_Control}\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 const isolateNames = <Facts extends object>(facts: Facts): Facts =>
   JSON.parse(

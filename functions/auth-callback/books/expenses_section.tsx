@@ -40,7 +40,8 @@ export function ExpensesSection(
       {rows.length === 0
         ? (
           <p>
-            {query !== undefined ? words.noneFound : words.noExpenses} {isNew(glance) && firstSteps.expenseLead}
+            {query !== undefined ? words.noneFound : words.noExpenses}{" "}
+            {query === undefined && isNew(glance) && firstSteps.expenseLead}
           </p>
         )
         : <ul class="rows">{rows.map((row) => <Expense {...part} row={row} />)}</ul>}

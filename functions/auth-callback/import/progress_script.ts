@@ -58,7 +58,7 @@ document.addEventListener("submit", (event) => {
   const failed = () => {
     bar.hidden = true;
     button.disabled = false;
-    button.focus();
+    if (document.activeElement === document.body) button.focus();
     said.textContent = form.dataset.broken;
   };
   const body = new FormData(form);

@@ -86,6 +86,10 @@ accountTest("totals equal those of the tools, in every month and currency", asyn
   const found = textOf(await page("&q=r"));
   assertStringIncludes(found, "3 results");
   assertStringIncludes(found, "€33.50 · JP¥1,200");
+  // The first step is only for new books.
+  const none = textOf(await page("&q=zzz"));
+  assertStringIncludes(none, "Nothing was found.");
+  assertFalse(none.includes("Tell your assistant"));
 });
 
 accountTest("typed text is escaped, also in a search", async (pages, database) => {

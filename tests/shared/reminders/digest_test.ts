@@ -151,7 +151,7 @@ Deno.test("the end of a plan is the subject on its day, and follows the bills be
   for (
     const [content, said] of [
       [before, [
-        "When the plan ends:\n  The trial ends on Monday, October 5.\n  From then on, we send no reminders, your calendar app gets no due dates, no amounts are fetched from bill providers, and assistants can’t read or change anything.",
+        "When the plan ends:\n  The trial ends on Monday, October 5.\n  From then on, we send no reminders, your calendar app gets no due dates, no amounts are fetched from bill providers and assistants can’t read or change anything.",
         "Choose a plan: https://expenses.example.com/organizations/org_00000000/plan",
         "Due after that:\n  VAT: Wednesday, October 7 · €4,000.00\n  Gas: Friday, October 9\n  and 2 more\n",
       ]],

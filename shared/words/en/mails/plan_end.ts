@@ -1,4 +1,6 @@
 /** Words of a digest for the end of an organization's plan. */
+import { and } from "../phrases.ts";
+
 type Stopped = "reminders" | "calendar" | "amounts" | "assistants";
 type PlanEnding = "trial" | "past_due" | "canceled";
 const ENDING: Record<Stopped, (organization: string) => string> = {
@@ -30,8 +32,7 @@ export const planEnd = {
     past_due: `A payment failed, so the plan ${hasEnded ? "ended" : "ends"} on ${date}.`,
     canceled: `The subscription ended on ${date}.`,
   }[reason]),
-  stops: (stops: Stopped[]): string =>
-    `From then on, ${new Intl.ListFormat("en").format(stops.map((stop) => STOPS[stop]))}.`,
+  stops: (stops: Stopped[]): string => `From then on, ${and(stops.map((stop) => STOPS[stop]))}.`,
   keep: "To keep everything running, choose a plan. Nothing is deleted.",
   onlyOwner: ({ owner }: { owner: string }): string =>
     `Only the owner, ${owner}, can choose a plan. Nothing is deleted.`,

@@ -18,7 +18,7 @@ export const signIn: Record<"magic_link" | "confirmation" | "email_change", Sign
   magic_link: {
     subject: "Sign in to Expenses",
     heading: "Sign in to Expenses",
-    lead: ({ email }) => `You’re signing in as ${email}.`,
+    lead: ({ email }) => `Sign in as ${email}.`,
     button: "Sign in",
     beforeCode,
     ending,
