@@ -146,7 +146,7 @@ begin
       end if;
     -- Includes a timeout: one organization must not stop the others.
     exception when query_canceled or others then
-      raise warning 'budgets or balances of % not checked: %', place.organization_id, sqlstate;
+      raise warning 'budgets_not_checked: % %', place.organization_id, sqlstate;
     end;
     if place.is_unchecked then
       has_forecast := true;
