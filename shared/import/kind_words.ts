@@ -205,7 +205,7 @@ export const TEXT_WORDS: { kind: Kind; only?: Direction; words: string[] }[] = [
       ...["transferencia entre contas proprias", "przelew wlasny", "przelew miedzy wlasnymi rachunkami"],
       // The balance of a closed account.
       ...["kontowechsel", "kontoumzug", "saldoubertrag", "account switch", "closing balance transfer"],
-      ...["transfert de solde", "traspaso de saldo", "trasferimento saldo", "overstapservice"],
+      ...["transfert de solde", "traspaso de saldo", "trasferimento saldo"],
     ],
   },
   {

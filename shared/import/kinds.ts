@@ -224,6 +224,9 @@ const PAYMENT = INCOME + 1;
 const OWN_ACCOUNT = PAYMENT + 1;
 const RECEIVED = OWN_ACCOUNT + 1;
 const ANY_PAYMENT = RECEIVED + 1;
+/** Banks also pay a bonus for the switch. */
+const SWITCH = new Set(["kontowechsel ", "kontoumzug ", "account switch "]);
+const BONUS = /pramie|praemie|bonus|reward/;
 const NOTHING: TextSays = { isIncome: false };
 
 /** The kind of a line by the words of its text; the first match in TEXT_WORDS wins. */
@@ -232,7 +235,7 @@ export function readText(text: string): TextSays {
   let ranks: Set<number> | undefined;
   for (let at = 0, end = plain.indexOf(" "); end >= 0; at = end + 1, end = plain.indexOf(" ", at)) {
     for (const { words, rank } of PHRASES.get(plain.slice(at, end)) ?? []) {
-      if (plain.startsWith(words, at)) (ranks ??= new Set()).add(rank);
+      if (plain.startsWith(words, at) && !(SWITCH.has(words) && BONUS.test(plain))) (ranks ??= new Set()).add(rank);
     }
   }
   if (!ranks) return NOTHING;

@@ -125,6 +125,12 @@ Deno.test("pending rows, reverted rows and own transfers of unknown banks are sk
   assertEquals([spent, left], ["12", "1 pending, 1 reverted, 1 own_transfer"]);
 });
 
+Deno.test("the balance of a closed account is an own transfer, and the bonus for the switch is not", () => {
+  const rows = ["Shop,-12", "Kontowechsel,-500", "Kontowechsel Prämie,100", "Overstapservice bank,-30"];
+  const { spent, left } = read(`Date,Description,Amount\n${days(rows)}`, { negative_is_expense: true });
+  assertEquals([spent, left], ["12 30", "1 own_transfer, 1 income"]);
+});
+
 Deno.test("an incoming amount equal to a payment to the same payee is its refund; any other is income", () => {
   const rows = ["Shoe Shop,-129.99", "Shoe Shop,129.99", "Zara,-40.00", "Zara,39.90", "Employer,129.99"];
   assertEquals(read(`Date,Payee,Amount\n${days(rows)}`, { negative_is_expense: true }), {
