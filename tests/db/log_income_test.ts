@@ -224,7 +224,12 @@ testBooks("income", { day: "2026-10-28" }, {
       await status({ name: "My October salary" }),
       await status({ name: "Ana's wages" }),
       await status({ name: "Wages", payee: "Work" }),
-    ], ["created", "duplicate", "duplicate", "duplicate", "duplicate"]);
+      await status({ name: "Net salary of October" }),
+      await status({ name: "Gehalt im Oktober" }),
+      await status({ name: "Salaire de septembre" }),
+      await status({ name: "Sueldo neto por octubre" }),
+      await status({ name: "Salary payment" }),
+    ], ["created", ...Array(9).fill("duplicate")]);
     // The statement of the other account joins only the salary that names its payer.
     await commit(books, [["2026-10-02", "Globex Inc salary", "2496.10"]], { account: "Partner" });
     assertEquals(await listed(books), [PAY, ["2026-10-01", "Salary, Globex Inc", "2496.10"]]);

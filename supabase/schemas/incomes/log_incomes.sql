@@ -20,9 +20,17 @@ create or replace function app.payer_words(name text) returns text[]
 language plpgsql immutable set search_path = '' as $$
 declare
   months constant text := '\m(jan(uary?)?|feb(ruary?)?|mar(ch|z)?|apr(il)?|ma[iy]|jun[ei]?|jul[iy]?|aug(ust)?|'
-    || 'sept?(ember)?|o[ck]t(ober)?|nov(ember)?|de[cz](ember)?)\M';
+    || 'sept?(ember)?|o[ck]t(ober)?|nov(ember)?|de[cz](ember)?|'
+    || 'janvier|fevrier|mars|avril|juin|juillet|aout|septembre|octobre|novembre|decembre|enero|febrero|marzo|'
+    || 'abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|gennaio|febbraio|aprile|maggio|'
+    || 'giugno|luglio|settembre|ottobre|dicembre|janeiro|fevereiro|marco|maio|junho|julho|setembro|outubro|'
+    || 'novembro|dezembro|januari|februari|maart|mei|augustus|stycz(en|nia)|lut(y|ego)|mar(zec|ca)|'
+    || 'kwie(cien|tnia)|maja|czerw(iec|ca)|lip(iec|ca)|sierp(ien|nia)|wrzes(ien|nia)|pazdziernika?|listopada?|'
+    || 'grud(zien|nia))\M';
   -- Whose income it is, and which.
-  others constant text := '\m(my|our|the|from|for|mein|unser|vom|von|fur|bonus|month(ly)?|income)\M|\S+''s\M|\S*\d\S*';
+  others constant text := '\m(my|our|his|her|their|the|from|for|of|in|on|to|and|main|second|job|mein|unser|vom|von|im|'
+    || 'und|fur|de|du|des|del|di|do|da|van|voor|pour|por|per|bonus|month(ly)?|income|net|nett?o|gross|brutto|payment|'
+    || 'deposit|transfer|zahlung)\M|\S+''s\M|\S*\d\S*';
 begin
   return app.descriptor_words(btrim(regexp_replace(
     app.fold_text(name), app.earned_words() || '|' || months || '|' || others, ' ', 'g'
