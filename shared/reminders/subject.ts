@@ -64,6 +64,7 @@ function onlyOne(content: DigestContent, { words: { one }, format }: Wording): S
         when: whenOf(notice.on, notice.days, style),
         isContract: notice.is_contract,
         isAssumed: notice.is_assumed ?? false,
+        isTotal: notice.is_total ?? false,
       })
     );
   }

@@ -47,7 +47,7 @@ testBooks("the limit for balances", { day: DAY }, {
     ]);
     assertStringIncludes(
       said.text,
-      "Giro will likely fall below the limit of 900.50 EUR on 2026-12-01: likely 200.00 EUR",
+      "Giro is expected to fall below the limit of 900.50 EUR on 2026-12-01: likely 200.00 EUR",
     );
     assertEquals((await books.ok("forecast", { until: "2026-11-30" })).limit, {
       text: "No balance that is above the limit of 900.50 EUR is expected to fall below it until 2026-11-30.",
@@ -71,19 +71,65 @@ testBooks("the limit for balances", { day: DAY }, {
     }
     const { settings } = await books.ok("update_settings", { base_currency: "JPY", low_balance_limit: "5000" });
     assertEquals(settings.low_balance_limit, { amount: "5000", currency: "JPY" });
+    await books.ok("update_settings", { base_currency: "EUR", low_balance_limit: "0" });
+    await say(books, "Giro", "800");
+    await books.ok("add_bill", { name: "Rent", amount: "800.01", first_due: "2026-12-01" });
+    const { limit: said } = await books.ok("forecast");
+    assertEquals(said.below.map(({ on, likely }: Json) => [on, likely]), [["2026-12-01", "-0.01"]]);
+  },
+  "counts a planned spend, from its day on": async (books) => {
+    await say(books, "Giro", "1000");
+    await limit(books, "500");
+    const below = async (more: Json) => {
+      const { limit: said } = await books.ok("forecast", more);
+      return said.below.map(({ account, on, likely }: Json) => [account ?? "all", on, likely]);
+    };
+    assertEquals(await below({}), []);
+    const spend = { spend: "900", on: "2026-11-20" };
+    assertEquals(await below(spend), [["Giro", "2026-11-20", "100.00"]]);
+    assertEquals(await below({ ...spend, account: "Giro" }), [["Giro", "2026-11-20", "100.00"]]);
+    // Without an account, the spend counts for the total of several.
+    await say(books, "Savings", "300");
+    assertEquals(await below(spend), [["all", "2026-11-20", "400.00"]]);
+    assertEquals(await below({ ...spend, account: "Giro" }), [["Giro", "2026-11-20", "100.00"]]);
+  },
+  "names balances that are below it or have no rate, and says if no mail can come": async (books, database) => {
+    await say(books, "Card", "100");
+    await database.query("update app.accounts set kind = 'card'");
+    await database.query("update app.balances set amount_minor = -amount_minor");
+    assertEquals((await limit(books, "500")).warnings.map(({ code }: Json) => code), ["no_balance_yet"]);
+    await say(books, "Giro", "200");
+    await say(books, "Safe", "900", { currency: "USD" });
+    await database.query("update identity.profiles set email_enabled = false where user_id = $1", [books.userId]);
+    const { warnings } = await limit(books, "501");
+    assertEquals(warnings.map(({ code }: Json) => code), ["mails_off", "balances_unwatched"]);
+    const said =
+      "Below the limit already: Giro (200.00 EUR) and all accounts together (100.00 EUR). Not compared with " +
+      "the limit, because no exchange rate is known: Safe (USD).";
+    assertStringIncludes(warnings[1].message, said);
+    assertEquals(
+      (await books.ok("forecast")).limit.text,
+      `No balance that is above the limit of 501.00 EUR is expected to fall below it until 2026-12-31. ${said}`,
+    );
   },
   "of an earlier base currency is converted": async (books, database) => {
     await addRate(database, "USD", DAY, "2.0");
     await say(books, "Giro", "1000");
-    await books.ok("add_bill", { name: "Rent", amount: "800", first_due: "2026-12-01" });
+    await say(books, "Dollars", "700", { currency: "USD" });
+    await say(books, "Safe", "500", { currency: "USD" });
+    await books.ok("add_bill", { name: "Rent", amount: "800", first_due: "2026-12-01", currency: "EUR" });
     await limit(books, "300");
     await books.ok("update_settings", { base_currency: "USD" });
-    const { limit: said } = await books.ok("forecast", { account: "Giro" });
-    assertEquals([said.amount, said.currency, said.below.map(({ likely }: Json) => likely)], [
-      "300.00",
-      "EUR",
-      ["200.00"],
-    ]);
+    // 300 EUR are 600 USD. The total starts with 3,200 USD.
+    assertEquals((await books.ok("forecast", { spend: "2700", on: "2026-11-20" })).limit, {
+      text:
+        "All accounts together are expected to fall below the limit of 300.00 EUR on 2026-11-20: likely 500.00 USD, " +
+        "perhaps only 500.00. Below the limit already: Safe (500.00 USD).",
+      amount: "300.00",
+      currency: "EUR",
+      below: [{ on: "2026-11-20", low: "500.00", likely: "500.00", currency: "USD" }],
+      already_below: [{ account: "Safe", amount: "500.00", currency: "USD" }],
+    });
   },
   "belongs to the owner and the managers": async (books) => {
     const member = await books.join();
@@ -196,10 +242,12 @@ Deno.test("only people who see everything and get all mails hear of a low balanc
   assertEquals(await hear("2026-11-14"), []);
 });
 
-Deno.test("a card is below any limit, all accounts together count, and hidden amounts stay hidden", async () => {
+Deno.test("a card counts in the total alone, all accounts together count, and hidden amounts stay hidden", async () => {
   const books = await fresh({ day: DAY });
   await say(books, "Giro", "600");
   await say(books, "Savings", "600");
+  await say(books, "Card", "40");
+  await database.query("update app.accounts set kind = 'card' where name = 'Card'");
   await addBill(books, "Rent", "2026-12-01", { amount: "800", reminder: { enabled: false } });
   await limit(books, "500");
   await books.ok("update_settings", { reminders: { hide_amounts_in_email: true } });
@@ -209,13 +257,14 @@ Deno.test("a card is below any limit, all accounts together count, and hidden am
   );
 });
 
-/** Runs something while a function of the database fails for these books. */
-async function whileFailing(books: Books, name: string, act: () => Promise<void>): Promise<void> {
+/** Runs something while the search for falls starts with a statement for these books. */
+async function whilePlanted(books: Books, statement: string, act: () => Promise<void>): Promise<void> {
+  const name = "app.find_low_balances";
   const [row] = await database.query<{ source: string }>("select pg_get_functiondef($1::regproc) as source", [name]);
   await database.exec(
     row!.source.replace(
       /\nbegin\n/,
-      `$&if context.organization_id = '${books.organizationId}' then raise exception 'planted'; end if;\n`,
+      `$&if context.organization_id = '${books.organizationId}' then ${statement}; end if;\n`,
     ),
   );
   try {
@@ -224,6 +273,9 @@ async function whileFailing(books: Books, name: string, act: () => Promise<void>
     await database.exec(row!.source);
   }
 }
+
+const inOrder = (people: Books[]) =>
+  people.toSorted((one, other) => one.organizationId < other.organizationId ? -1 : 1);
 
 Deno.test("limits are checked once a day, also when nothing falls", async () => {
   await database.reset();
@@ -246,10 +298,8 @@ Deno.test("a forecast that fails stops neither the other organizations nor its o
     await books.ok("log_expenses", { items: [{ name: "Shoes", amount: "100" }] });
     people.push(books);
   }
-  const [first, ...others] = people.toSorted((one, other) => one.organizationId < other.organizationId ? -1 : 1);
-  await whileFailing(first!, "app.find_low_balances", async () => {
-    await collect(at("2026-11-11"));
-  });
+  const [first, ...others] = inOrder(people);
+  await whilePlanted(first!, "raise exception 'planted'", () => collect(at("2026-11-11")));
   const digests = await run(at("2026-11-11"));
   assertEquals(lowIn(digests).map((one) => one.recipient_id).toSorted(), others.map((one) => one.userId).toSorted());
   assertEquals(digests.filter(({ content }) => content.organizations[0]!.budgets.length > 0).length, 3);

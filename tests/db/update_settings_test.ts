@@ -156,7 +156,7 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
     const { category } = await books.ok("update_settings", merge);
     assertEquals([category.moved, category.moved_income], [1, 2]);
     const { recent_changes: [change] } = await books.ok("get_context", { include: ["recent_changes"] });
-    assertEquals(change.summary, "Merged category Food into Travel: 1 expense and 2 incomes moved");
+    assertEquals(change.summary, "Merged category Food into Travel: 1 expense and 2 income records moved");
   },
   "merge moves no more than an undo can record, and suggests an alternative": async (books, database) => {
     await log(books, "Lunch", "Food");
@@ -174,7 +174,7 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
       [error.field, error.message],
       [
         "category.name",
-        "More than 2000 expenses and incomes are in Food, too many to move at once. Nothing was changed.",
+        "More than 2000 expenses and income records are in Food, too many to move at once. Nothing was changed.",
       ],
     );
     assertMatch(

@@ -1,6 +1,6 @@
 /** Words of `forecast`. */
 import type { Money, Refusal } from "../message.ts";
-import { and, count, money, names } from "./phrases.ts";
+import { and, count, money, names, type Unwatched, unwatchedBalances } from "./phrases.ts";
 
 interface Point {
   on: string;
@@ -48,20 +48,23 @@ export const forecast = {
       }.`
       : `${name} until ${until}: ${sum}.`;
   },
-  /** The balances that fall below the limit; those that are below it already aren't listed. */
+  /** The balances that fall below the limit, and those that are below it already. */
   limit: (
-    { below, ...limit }: Money & {
+    { below, ...limit }: Money & Unwatched & {
       below: { account?: string; on: string; low: string; likely: string; currency: string }[];
     },
     until: string,
   ): string =>
-    below.length === 0
-      ? `No balance that is above the limit of ${money(limit)} is expected to fall below it until ${until}.`
-      : below.map(({ account, on, low, likely, currency }) =>
-        `${account ?? "All accounts together"} will likely fall below the limit of ${money(limit)} on ${on}: likely ${
-          money({ amount: likely, currency })
-        }, perhaps only ${low}.`
-      ).join(" "),
+    [
+      ...(below.length === 0
+        ? [`No balance that is above the limit of ${money(limit)} is expected to fall below it until ${until}.`]
+        : below.map(({ account, on, low, likely, currency }) =>
+          `${account ? `${account} is` : "All accounts together are"} expected to fall below the limit of ${
+            money(limit)
+          } on ${on}: likely ${money({ amount: likely, currency })}, perhaps only ${low}.`
+        )),
+      ...unwatchedBalances(limit),
+    ].join(" "),
   leftOut: {
     no_balance: ({ names: all }: { names: string[] }): string =>
       `${

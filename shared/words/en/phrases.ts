@@ -37,6 +37,28 @@ export const and = (all: readonly string[]): string =>
 export const or = (all: readonly string[]): string =>
   all.length < 2 ? all.join("") : `${all.slice(0, -1).join(", ")} or ${all.at(-1)}`;
 
+/** Balances that cause no mail about the limit. Without an account, of all together. */
+export interface Unwatched {
+  already_below?: (Money & { account?: string })[];
+  no_rate?: { account?: string; currency: string }[];
+}
+
+const ALL_ACCOUNTS = "all accounts together";
+
+/** "Below the limit already: Giro (200.00 EUR)." */
+export const unwatchedBalances = ({ already_below: low, no_rate: unknown }: Unwatched): string[] => [
+  ...(low
+    ? [`Below the limit already: ${and(low.map((one) => `${one.account ?? ALL_ACCOUNTS} (${money(one)})`))}.`]
+    : []),
+  ...(unknown
+    ? [
+      `Not compared with the limit, because no exchange rate is known: ${
+        and(unknown.map(({ account, currency }) => `${account ?? ALL_ACCOUNTS} (${currency})`))
+      }.`,
+    ]
+    : []),
+];
+
 /** Members whose role permits the refused action: the owner first. */
 export interface WhoCan {
   who?: string[];

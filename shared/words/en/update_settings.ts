@@ -2,7 +2,7 @@
 import type { Budgeted } from "../facts.ts";
 import { DATA_FORMAT, type EffectFormat } from "../effect_format.ts";
 import type { Money, Refusal } from "../message.ts";
-import { ask, count, names, quoted, type WhoCan } from "./phrases.ts";
+import { and, ask, count, names, quoted, type Unwatched, unwatchedBalances, type WhoCan } from "./phrases.ts";
 
 /** "monthly budget for Travel" */
 export const budget = ({ category, per }: Budgeted): string =>
@@ -126,7 +126,8 @@ export const refusals = {
   "invalid_argument.too_many_to_merge": (
     { most, name, into }: { most: number; name: string; into: string },
   ): Refusal => ({
-    message: `More than ${most} expenses and incomes are in ${name}, too many to move at once. Nothing was changed.`,
+    message:
+      `More than ${most} expenses and income records are in ${name}, too many to move at once. Nothing was changed.`,
     hint: `Archive ${name} instead (action "archive"): what was spent in it stays there, and new expenses go into ` +
       `${into}. Or move them 100 at a time: list_expenses with categories [${JSON.stringify(name)}], then ` +
       `update_expenses with set {"category": ${JSON.stringify(into)}}.`,
@@ -137,8 +138,10 @@ export const warnings = {
   "mails_off": (): string =>
     "Emails to this person are turned off altogether, so none will come. They can be turned on on the account page.",
   "no_balance_yet": (): string =>
-    "No current balance is known, so no mail about the limit can come. Import a statement, or log a balance " +
-    "(log_expenses, kind balance).",
+    "No current balance of an account is known, and cards are not checked, so no mail about the limit can come. Import " +
+    "a statement, or log a balance (log_expenses, kind balance).",
+  "balances_unwatched": (unwatched: Unwatched): string =>
+    `${unwatchedBalances(unwatched).join(" ")} No mails about these come meanwhile.`,
   "mails_off.now": (): string =>
     "This person gets no emails until email_enabled is true again; no date turns emails back on by itself.",
   "revalued": ({ currency, moved, without_rate, pending }: Revalued): string =>
@@ -280,7 +283,7 @@ function changeOfCategory(
       return `Renamed category ${name} to ${into}`;
     case "merge":
       return `Merged category ${name} into ${into}: ${
-        income ? `${count(moved ?? 0, "expense")} and ${count(income, "income")}` : moved
+        income ? and([...(moved ? [count(moved, "expense")] : []), count(income, "income record")]) : moved
       } moved`;
     case "archive":
       return `Archived category ${name}`;

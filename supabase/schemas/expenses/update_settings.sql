@@ -157,6 +157,9 @@ declare
   revalued jsonb;
   open_dates jsonb;
   warnings jsonb := '[]';
+  sets_limit constant boolean := coalesce(arguments ->> 'low_balance_limit', '') <> '';
+  known app.forecast_position[];
+  unwatched jsonb;
 begin
   select * into context from app.read_context(context.at);
   if arguments ? 'budget' then
@@ -174,17 +177,25 @@ begin
     warnings := warnings
       || app.warning('reminders_inactive', jsonb_build_object('organization', context.organization_name));
   end if;
-  if arguments #>> '{reminders,my_mails}' <> 'none'
+  if (arguments #>> '{reminders,my_mails}' <> 'none' or sets_limit)
+    and arguments #>> '{reminders,email_enabled}' is distinct from 'false'
     and exists (select from identity.profiles as p where p.user_id = context.actor_id and not p.email_enabled) then
     warnings := warnings || app.warning('mails_off', '{}');
   end if;
   if arguments #>> '{reminders,email_enabled}' = 'false' then
     warnings := warnings || app.warning('mails_off.now', '{}');
   end if;
-  if coalesce(arguments ->> 'low_balance_limit', '') <> '' and not exists (
-    select from unnest((app.read_forecast(context, context.today + 1)).positions) as p where p.account_id is not null
-  ) then
-    warnings := warnings || app.warning('no_balance_yet');
+  if sets_limit then
+    -- The forecast uses no older balances.
+    known := array(
+      select p::app.forecast_position from app.find_positions(context) as p where p.covered_on >= context.today - 45
+    );
+    unwatched := app.describe_unwatched(context, known);
+    if not exists (select from unnest(known) as p where p.kind = 'account') then
+      warnings := warnings || app.warning('no_balance_yet');
+    elsif unwatched <> '{}' then
+      warnings := warnings || app.warning('balances_unwatched', unwatched);
+    end if;
   end if;
   if changed ? 'base_currency' then
     revalued := app.count_values(context.organization_id);

@@ -77,6 +77,27 @@ $$;
 comment on function app.find_low_balances is
   'Returns the balances of a forecast that are not below the limit and are expected to fall below it.';
 
+create or replace function app.describe_unwatched(context app.context, positions app.forecast_position[],
+  account_id text default null) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_strip_nulls(jsonb_build_object(
+      'already_below', jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+        'account', s.account, 'amount', app.format_amount(round(s.minor)::bigint, s.currency), 'currency', s.currency
+      )) order by lower(s.account), s.currency) filter (where s.minor < s.limit_minor),
+      'no_rate', jsonb_agg(jsonb_strip_nulls(jsonb_build_object('account', s.account, 'currency', s.currency))
+        order by lower(s.account), s.currency) filter (where s.limit_minor is null)
+    ))
+    from app.compare_with_limit(context, positions) as s
+    where describe_unwatched.account_id is null or s.account_id = describe_unwatched.account_id
+  );
+end
+$$;
+comment on function app.describe_unwatched is
+  'Returns the balances that cause no notice: {already_below?: [{account?, amount, currency}], no_rate?: '
+  '[{account?, currency}], which cannot be compared with the limit}.';
+
 create or replace function app.describe_low_balances(context app.context, positions app.forecast_position[],
   days app.forecast_day[], account_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -92,15 +113,15 @@ begin
         from app.find_low_balances(context, positions, days) as b
         where describe_low_balances.account_id is null or b.account_id = describe_low_balances.account_id
       )
-    ))
+    ) || app.describe_unwatched(context, positions, account_id))
     from identity.organizations as o
     where o.id = context.organization_id and o.low_balance_minor is not null and identity.sees_everything()
   );
 end
 $$;
 comment on function app.describe_low_balances is
-  'Returns {limit: {amount, currency, below: [{account?, on, low, likely, currency}]}} of a forecast; null without a '
-  'limit, and for people who do not see everything.';
+  'Returns {limit: {amount, currency, below: [{account?, on, low, likely, currency}], already_below?, no_rate?}} of a '
+  'forecast; null without a limit, and for people who do not see everything.';
 
 create or replace function app.expect_low_balances(at timestamptz) returns setof app.low_balance
 language plpgsql stable set search_path = '' as $$

@@ -130,6 +130,44 @@ comment on function app.list_assumptions is
   'Returns the assumptions that cause most of the spread: [{what: usual_spending | bill | income, name?, currency, '
   'since?, weeks?, amount, give_or_take}].';
 
+create or replace function app.spend_from(context app.context, basis app.forecast_basis, days app.forecast_day[],
+  account_id text, arguments jsonb, spend_on date) returns app.forecast_day[]
+language plpgsql stable set search_path = '' as $$
+declare
+  payer app.forecast_position;
+  spend_currency text := context.base_currency;
+  spend_minor bigint;
+begin
+  if not arguments ? 'spend' then
+    return days;
+  end if;
+  -- The requested account pays, otherwise the only one.
+  select p.* into payer from unnest(basis.positions) as p
+  where p.account_id = coalesce(spend_from.account_id, (
+    select min(o.account_id) from unnest(basis.positions) as o where o.kind <> 'closed'
+    having count(distinct o.account_id) = 1
+  ))
+  order by p.currency = context.base_currency desc, p.currency limit 1;
+  if account_id is not null then
+    spend_currency := payer.currency;
+  end if;
+  spend_minor := app.parse_amount(arguments ->> 'spend', spend_currency, 'spend');
+  return array(
+    select row(d.account_id, d.currency, d.day, d.low - s.minor, d.likely - s.minor, d.high - s.minor)::app.forecast_day
+    from unnest(days) as d
+    cross join lateral (
+      select case
+        when d.day >= spend_on
+          and (d.account_id is null or d.account_id = payer.account_id and d.currency = payer.currency)
+        then spend_minor * coalesce(app.worth_in(d.currency, spend_currency, context.today), 0) else 0 end as minor
+    ) as s
+  );
+end
+$$;
+comment on function app.spend_from is
+  'Returns the days of a forecast without the amount of the argument spend, from its day on: those of the total and of '
+  'the account that pays.';
+
 create or replace function app.forecast(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
@@ -204,7 +242,8 @@ begin
       ), basis.events),
       'assumptions', app.list_assumptions(context, basis, shown_id, until),
       'left_out', basis.left_out
-    ) || coalesce(app.describe_low_balances(context, basis.positions, days, account.id), '{}'),
+    ) || coalesce(app.describe_low_balances(context, basis.positions,
+      app.spend_from(context, basis, days, account.id, arguments, spend_on), account.id), '{}'),
     'warnings', case when identity.sees_everything() then '[]'
       else jsonb_build_array(app.warning('forecast_partial')) end
   );

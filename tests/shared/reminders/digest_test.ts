@@ -78,6 +78,23 @@ Deno.test("subjectOf() and headlineOf() name a single thing, and count several",
   }
 });
 
+Deno.test("a low balance has its account, limit and amounts unless hidden, and all accounts are named so", async () => {
+  const mail = (name: string, more: Partial<DigestNotice> = {}) => {
+    const amounts = { amount: "200.00", low: "150.00", limit: "500.00" };
+    return withNotices(digest([]), [notice("low_balance", name, 9, { frequency: "once", ...amounts, ...more })]);
+  };
+  const [one, all] = [mail("Giro"), mail("Household", { is_total: true })];
+  const line = async (content: DigestContent) => (await compose(content)).text.replaceAll(/\s+/g, " ");
+  assertMatch(subjectOf(one, american), /^“Giro” is expected to fall below the limit on /);
+  assertMatch(subjectOf(all, american), /^all accounts together are expected to fall below the limit on /i);
+  const said = "expected to fall below the limit of €500.00: likely €200.00, perhaps only €150.00";
+  assertStringIncludes(await line(one), `is ${said}`);
+  assertStringIncludes(await line(all), `all accounts together are ${said}`);
+  const hidden = await line(mail("Giro", { amount: null, low: null, limit: null }));
+  assertStringIncludes(hidden, "is expected to fall below the limit");
+  assertFalse(hidden.includes("€"));
+});
+
 Deno.test("a budget shows spending, limit and carry-over; the subject only that it is used up", async () => {
   const content = withBudgets(digest([bill("Rent", 3)]), [budget("Groceries", 82), budget(null, 104, { per: "year" })]);
   assertEquals(subjectOf(content, american), "1 bill due this week, 1 budget used up, 1 budget almost used up");

@@ -50,6 +50,8 @@ const Forecast = z.object({
       likely: z.string(),
       currency: z.string(),
     })),
+    already_below: z.optional(z.array(z.object({ ...Money, account: z.optional(z.string()) }))),
+    no_rate: z.optional(z.array(z.object({ account: z.optional(z.string()), currency: z.string() }))),
   })),
 });
 

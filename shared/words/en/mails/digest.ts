@@ -27,7 +27,8 @@ const comingUp = {
     isContract ? `${name} renews ${when}` : `the yearly bill ${name} is due again ${when}`,
   price_rise: ({ name, when }: NamedDay): string => `${name} costs more from ${when}`,
   awaited: ({ name, when }: NamedDay): string => `the amount of ${name}, due ${when}, is missing`,
-  low_balance: ({ name, when }: NamedDay): string => `${name} will likely fall below the limit ${when}`,
+  low_balance: ({ name, when, isTotal }: NamedDay & { isTotal: boolean }): string =>
+    `${isTotal ? "all accounts together are" : `${name} is`} expected to fall below the limit ${when}`,
 };
 interface Used {
   name: string | null;
@@ -175,7 +176,7 @@ export const digest = {
       limit?: string;
       isTotal: boolean;
     }): string =>
-      `${isTotal ? "all accounts together " : ""}will likely fall below the limit${limit ? ` of ${limit}` : ""}${
+      `${isTotal ? "all accounts together are" : "is"} expected to fall below the limit${limit ? ` of ${limit}` : ""}${
         amount ? `: likely ${amount}, perhaps only ${low}` : ""
       }`,
     awaited: "paid automatically, not in your totals until its amount is known",
