@@ -1,5 +1,6 @@
 /** Files that ChatGPT passes to `attach_document`, over HTTP and a real database. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { takeFile } from "../../../functions/mcp/tools/attach_document/take_file.ts";
 import type { Config } from "../../../shared/config.ts";
 import { createGuardedFetch, type GuardedAnswer, type GuardedRequest } from "../../../shared/net/guarded_fetch.ts";
 import { readConfig } from "../../../shared/config.ts";
@@ -331,6 +332,23 @@ Deno.test("a place that does not exist leaves the document stored, with its id a
   assertEquals(changed.warnings.map(({ code }: Json) => code), ["iban_changed", "document_not_attached"]);
   assertStringIncludes(changed.warnings[0].message, "GB82WEST12345698765432 instead of DE89370400440532013000");
   assertEquals((await kept()).length, 2);
+});
+
+Deno.test("a file that could not be attached because the books are busy is refused, so that the call is repeated", async () => {
+  const document = { id: "doc_00000000", name: "a.xml", type: "", added_on: "2026-11-20", state: "new", read: {} };
+  const calls: unknown[] = [];
+  const answer = await takeFile({ ok: true }, {
+    callTool: (_tool, { step }) => {
+      calls.push(step);
+      return Promise.resolve(step ? { ok: true, data: { document } } : { ok: false, error: { code: "busy" } });
+    },
+    fetchFile: () =>
+      Promise.resolve({ bytes: mailOf({ "a.xml": ublInvoice(), "b.xml": ublInvoice({ number: "SW-2" }) }) }),
+    askProviders: () => Promise.reject(new Error("unexpected")),
+    clock: () => new Date(),
+    signal: AbortSignal.timeout(10_000),
+  }, { file: { download_url: ADDRESS } });
+  assertEquals([answer, calls], [{ ok: false, error: { code: "busy" } }, ["keep", undefined]]);
 });
 
 Deno.test("a file with several documents attaches each to its own record, and returns their changes", async () => {
