@@ -323,3 +323,21 @@ Deno.test("limits are checked on pages after the bills, and many over several pa
   const heard = lowIn(await run(at("2026-11-11"))).map(({ recipient_id }) => recipient_id);
   assertEquals(heard.toSorted(), people.map(({ userId }) => userId).toSorted());
 });
+
+Deno.test("a page ends after two seconds, also between the members of an organization", async () => {
+  await database.reset();
+  const [first, second] = inOrder([await tenant(), await tenant()]);
+  for (const books of [first!, second!]) await limit(books, "500");
+  await first!.join("viewer");
+  await database.query("update identity.memberships set mails = 'all'");
+  const slow = "while clock_timestamp() < statement_timestamp() + interval '2.1 seconds' loop perform 1; end loop";
+  await whilePlanted(first!, slow, async () => {
+    const pages: unknown[] = [];
+    for (let after: unknown = ["infinity", "org_"]; after !== null;) {
+      after = (await database.asService<{ next: unknown }>("collect_reminders", { at: at("2026-11-11"), after })).next;
+      pages.push(after);
+    }
+    assertEquals(pages, [["infinity", "org_"], ["infinity", first!.organizationId], null]);
+  });
+  assertEquals(lowIn(await run(at("2026-11-11"))).length, 3);
+});

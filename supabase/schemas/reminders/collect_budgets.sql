@@ -148,37 +148,44 @@ begin
     exception when query_canceled or others then
       raise warning 'budgets_not_checked: % %', place.organization_id, sqlstate;
     end;
-    if place.is_unchecked then
-      has_forecast := true;
-      update identity.memberships as m set low_balance_checked_on = (at at time zone (place.recipient).timezone)::date
-      where m.organization_id = place.organization_id and m.user_id = (place.recipient).user_id;
-    end if;
-    continue when not exists (
+    if exists (
       select from unnest(passed) as p
       where not exists (
         select from jobs.notice_log as l
         where l.budget_id = p.budget_id and l.recipient_id = (place.recipient).user_id and l.kind = p.kind
           and l.about_on = p.about_on and l.voided_at is null
       )
-    );
-    is_new := not exists (
-      select from jobs.reminder_digests as d
-      where d.recipient_id = (place.recipient).user_id and d.status = 'pending' and d.batch_id is null
-    );
-    todays_digest := jobs.open_digest(place.recipient, at);
-    continue when todays_digest is null;
-    with told as (
-      insert into jobs.notice_log (
-        recipient_id, organization_id, budget_id, account_id, kind, about_on, tell_on, digest_id
+    ) then
+      is_new := not exists (
+        select from jobs.reminder_digests as d
+        where d.recipient_id = (place.recipient).user_id and d.status = 'pending' and d.batch_id is null
+      );
+      todays_digest := jobs.open_digest(place.recipient, at);
+      continue when todays_digest is null;
+      with told as (
+        insert into jobs.notice_log (
+          recipient_id, organization_id, budget_id, account_id, kind, about_on, tell_on, digest_id
+        )
+        select (place.recipient).user_id, place.organization_id, p.budget_id, p.account_id, p.kind, p.about_on,
+          coalesce(p.tell_on, p.about_on), todays_digest
+        from unnest(passed) as p
+        on conflict do nothing
+        returning 1
       )
-      select (place.recipient).user_id, place.organization_id, p.budget_id, p.account_id, p.kind, p.about_on,
-        coalesce(p.tell_on, p.about_on), todays_digest
-      from unnest(passed) as p
-      on conflict do nothing
-      returning 1
-    )
-    select notice_count + count(*) into notice_count from told;
-    digest_count := digest_count + is_new::int;
+      select notice_count + count(*) into notice_count from told;
+      digest_count := digest_count + is_new::int;
+    end if;
+    if place.is_unchecked then
+      -- Another transaction that holds the membership may delete it; waiting for it could be a deadlock.
+      update identity.memberships as m set low_balance_checked_on = (at at time zone (place.recipient).timezone)::date
+      from (
+        select o.organization_id, o.user_id from identity.memberships as o
+        where o.organization_id = place.organization_id and o.user_id = (place.recipient).user_id
+        for no key update skip locked
+      ) as o
+      where m.organization_id = o.organization_id and m.user_id = o.user_id;
+      has_forecast := has_forecast or found;
+    end if;
   end loop;
   perform jobs.act_as('{}');
   return jsonb_build_object(
@@ -191,7 +198,8 @@ end
 $$;
 comment on function jobs.collect_budgets is
   'Adds the notices about budgets and balances of the next organizations to the day''s digests. These are the '
-  'last pages of public.collect_reminders: next is ["infinity", organization id], or null.';
+  'last pages of public.collect_reminders: next is ["infinity", organization id], or null. The first page is after '
+  '"org_".';
 
 create or replace function app.describe_budget_notices(recipient identity.profiles, member identity.memberships,
   noticed jobs.notice_log[], at timestamptz) returns jsonb
