@@ -90,7 +90,7 @@ journey("a link that was used says so and offers a new one", async (page, contex
   await signIn(page, "olu@example.com");
   await page.goto(used);
   await press(page, "Sign in");
-  assertStringIncludes(await page.locator("main").innerText(), "If you’re already signed in here, you still are.");
+  assertStringIncludes(await page.locator("main").innerText(), "If you were already signed in here, you still are.");
   await page.getByRole("link", { name: "Sign in again" }).click();
   assertEquals(await heading(page), en.pages.onboarding.title);
 });

@@ -527,6 +527,44 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     await books.ok("undo_change", { change_id });
     assertEquals(await totals(books), { EUR: "50.00" });
   },
+  "asks whether a charge with another amount pays a bill, so that no date is paid twice": async (books, database) => {
+    books.goTo("2026-10-01");
+    const [netflix, power] = [
+      { name: "Netflix", amount: "13.99", first_due: "2026-10-05", autopay: true },
+      { name: "City Power", amount: "95.00", first_due: "2026-10-06" },
+    ];
+    await books.ok("add_bill", netflix);
+    await books.ok("add_bill", power);
+    books.goTo("2026-10-20");
+    const asked = await match(books, database, [
+      ["2026-10-05", "NETFLIX.COM", "-17.99"],
+      ["2026-10-06", "CITY POWER", "-99.00"],
+      ["2026-10-06", "CITY POWER", "-9.00"],
+      ["2026-10-06", "BAKERY", "-14.50"],
+    ]);
+    assertEquals(asked.states, ["likely", "likely", "new", "new"]);
+    assertEquals(
+      asked.preview.questions.map(({ message }: Json) => message),
+      [
+        'Line 2, "NETFLIX.COM", 17.99 EUR on 5 Oct: is it "Netflix", 13.99 EUR on 5 Oct in the books, or a new expense?',
+        'Line 3, "CITY POWER", 99.00 EUR on 6 Oct: is it "City Power", 95.00 EUR on 6 Oct in the books, or a new expense?',
+      ],
+    );
+    const { import_id } = asked.preview;
+    const { preview } = await books.ok("import_expenses", { import_id, answers: { row_2: "same", row_3: "same" } });
+    const { change_id } = await books.call("import_expenses", preview.commit_with);
+    assertEquals((await books.ok("reconcile", { account: "Giro" })).totals.difference, { EUR: "0.00" });
+    assertEquals((await books.ok("review_bills")).overdue, []);
+    await books.ok("undo_change", { change_id });
+    assertEquals(await totals(books), { EUR: "13.99" });
+  },
+  "a charge with another amount is new if the bill's own charge came too": async (books, database) => {
+    books.goTo("2026-10-01");
+    await books.ok("add_bill", { name: "Amazon Prime", amount: "8.99", first_due: "2026-10-05", autopay: true });
+    books.goTo("2026-10-20");
+    const rows: Row[] = [["2026-10-05", "AMAZON PRIME", "-8.99"], ["2026-10-06", "AMAZON PRIME", "-9.99"]];
+    assertEquals((await match(books, database, rows)).states, ["linked", "new"]);
+  },
   "a confirmed date of a bill leaves the bill's other payments alone": async (books, database) => {
     books.goTo("2026-09-01");
     const { bill } = await books.ok("add_bill", { name: "Power", amount_mode: "variable", first_due: "2026-09-15" });

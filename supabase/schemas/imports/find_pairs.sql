@@ -47,6 +47,7 @@ declare
   exchange_percent constant int := 4;
   estimate_percent constant int := 10;
   tip_percent constant int := 30;
+  price_percent constant int := 30;
   first_day date;
   last_day date;
   currencies text[];
@@ -109,11 +110,18 @@ begin
       ) as q
       where e.direction = 'out' and not e.is_open and not app.is_closed(context.organization_id, e.day)
         and app.takes_tips(concat_ws(' ', x.name, x.payee), x.category_id)
+    ), billed as materialized (
+      -- The price of these bills may have changed.
+      select e.*
+      from entries as e
+      where e.direction = 'out' and not e.is_open and not e.is_frequent and (e.bill_id is not null or exists (
+        select from app.payments as q where q.id = e.key and q.source = 'autopay'
+      ))
     ), near as (
       select p.line, p.day, p.match_key, p.names, e.whole, true as is_exact, false as is_open, p.minor,
         -- Within these days, an exact price in its own currency is unlikely to be a coincidence.
         p.charged_minor is not null and p.in_currency = p.currency and p.currency <> p.charged_currency
-          and p.currency <> context.base_currency as is_foreign, false as is_tip
+          and p.currency <> context.base_currency as is_foreign, false as is_unequal
       from priced as p
       join entries as e on e.amount_minor = p.minor and e.currency = p.in_currency and e.direction = p.direction
       where abs(p.day - e.day) <= days
@@ -131,6 +139,12 @@ begin
       cross join generate_series(-days, days) as g (step)
       join tipped as t on t.day = p.day + g.step and t.currency = p.in_currency and t.direction = p.direction
       where p.minor > t.amount_minor and p.minor * 100 <= t.amount_minor * (100 + tip_percent)
+      union all
+      select p.line, p.day, p.match_key, p.names, b.whole, false, false, p.minor, false, true
+      from priced as p
+      cross join generate_series(-days, days) as g (step)
+      join billed as b on b.day = p.day + g.step and b.currency = p.in_currency and b.direction = p.direction
+      where p.minor <> b.amount_minor and app.same_amount(b.amount_minor, p.minor, price_percent)
     ), free as materialized (
       select n.*, row_number() over () as id, x.name, x.payee, x.match_key as entry_key, link.is_linked
       from near as n
@@ -178,7 +192,7 @@ begin
         -- A date of a bill can't be paid in a closed month.
         when (j.whole).bill_id is not null and app.is_closed(context.organization_id, j.day) then null
         when j.is_linked then case when j.is_exact and j.agree > 1 and j.gap <= 3 then 6 end
-        when j.is_tip then case when j.agree > 1 then 6 end
+        when j.is_unequal then case when j.agree > 1 then 6 end
         when j.is_exact and j.gap = 0 and j.match_key = j.entry_key then 1
         when j.is_exact and j.agree = 3 then 2
         when j.is_exact and j.agree = 2 then 3
@@ -214,4 +228,5 @@ end
 $$;
 comment on function app.find_pairs is
   'Returns the pairs of unmatched rows with entries up to five days before or after. The amounts are equal, close to '
-  'an estimate, equal at the day''s exchange rate, or differ by a tip. Any amount matches a date without one.';
+  'an estimate, equal at the day''s exchange rate, or differ by a tip or the new price of a bill. Any amount matches a '
+  'date without one.';

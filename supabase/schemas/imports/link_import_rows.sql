@@ -9,6 +9,7 @@ declare
   occurrence app.expense_occurrences;
   automatic app.payments;
   payment app.payments;
+  minor bigint;
 begin
   perform from app.expenses as e where e.id = row_match ->> 'bill_id' for no key update;
   perform app.refresh_bill(row_match ->> 'bill_id', context.today);
@@ -23,10 +24,14 @@ begin
   elsif occurrence.status is distinct from 'open' then
     perform app.fail('expectation_mismatch.books_changed', field => 'import_id');
   end if;
-  payment := app.settle_occurrence(context, bill, occurrence, case bill.currency
-    when draft ->> 'currency' then (draft ->> 'amount_minor')::bigint
-    when line_currency then line_minor
-  end, (draft ->> 'paid_on')::date, null, null);
+  minor := case bill.currency when draft ->> 'currency' then (draft ->> 'amount_minor')::bigint
+    when line_currency then line_minor end;
+  -- A person confirmed another amount, so the date of a fixed bill has this amount.
+  update app.expense_occurrences as o
+  set expected_minor = o.paid_minor + minor, amount_source = 'override'
+  where o.id = occurrence.id and bill.amount_mode = 'fixed' and o.expected_minor <> o.paid_minor + minor;
+  select * into occurrence from app.expense_occurrences as o where o.id = occurrence.id;
+  payment := app.settle_occurrence(context, bill, occurrence, minor, (draft ->> 'paid_on')::date, null, null);
   update app.payments as p
   set tax_minor = (draft ->> 'tax_minor')::bigint, tax_percent = (draft ->> 'tax_percent')::numeric
   where p.id = payment.id and draft ? 'tax_minor' and p.currency = draft ->> 'currency';
