@@ -116,6 +116,8 @@ ALTER TABLE "app"."expenses" ADD COLUMN "paused_until" date;
 
 ALTER TABLE "app"."expenses" ADD COLUMN "contract" jsonb;
 
+ALTER TABLE "identity"."memberships" ADD COLUMN "low_balance_checked_on" date;
+
 ALTER TABLE "identity"."organizations" ADD COLUMN "relabel_closed" boolean NOT NULL DEFAULT false;
 
 ALTER TABLE "identity"."organizations" ADD COLUMN "datev" jsonb;
@@ -151,7 +153,9 @@ CREATE TYPE "app"."forecast_basis" AS ("positions" app.forecast_position[], "eve
 
 CREATE TYPE "app"."income_group" AS ("key_1" text, "key_2" text, "label_1" text, "label_2" text, "minor" numeric, "count" bigint);
 
-CREATE TYPE "app"."low_balance" AS ("account_id" text, "account" text, "currency" text, "due_on" date, "low" bigint, "likely" bigint, "limit_minor" bigint);
+CREATE TYPE "app"."limited_balance" AS ("account_id" text, "account" text, "currency" text, "covered_on" date, "minor" double precision, "limit_minor" double precision);
+
+CREATE TYPE "app"."low_balance" AS ("account_id" text, "account" text, "currency" text, "due_on" date, "low" bigint, "likely" bigint, "limit_minor" bigint, "covered_on" date);
 
 ALTER TYPE "app"."expense_filter" ADD ATTRIBUTE "has_document" boolean CASCADE;
 
@@ -667,8 +671,11 @@ begin
     facts := app.take_fact(document.facts, field, app.read_place(document, field, labels));
     if facts <> document.facts then
       document.facts := facts;
-      document.layout := document.layout || jsonb_build_object('remembered',
-        coalesce(document.layout -> 'remembered', '{}') || jsonb_build_object(field, labels -> 'at'));
+      -- Earlier confirmations have no day.
+      if labels ? 'at' then
+        document.layout := document.layout || jsonb_build_object('remembered',
+          coalesce(document.layout -> 'remembered', '{}') || jsonb_build_object(field, labels -> 'at'));
+      end if;
     end if;
   end loop;
   return document;
@@ -2105,6 +2112,41 @@ begin
     'count', cardinality(lines), 'totals_by_currency', counted -> 'totals',
     'names', jsonb_path_query_array(written, '$[0 to 3].name'), 'incomes', incomes -> 'created'
   ) || app.summarize_effects(counted -> 'effects'));
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.compare_with_limit(context app.context, positions app.forecast_position[])
+ RETURNS SETOF app.limited_balance
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  organization constant identity.organizations := (
+    select o from identity.organizations as o where o.id = context.organization_id
+  );
+begin
+  -- A forecast from part of the payments would be wrong.
+  if organization.low_balance_minor is null or not identity.sees_everything() then
+    return;
+  end if;
+  return query
+    with starts as materialized (
+      -- A card is below any limit.
+      select p.account_id, p.account, p.currency, p.covered_on, p.minor::float8 as minor
+      from unnest(positions) as p where p.kind = 'account'
+      union all
+      select null, null, context.base_currency, min(p.covered_on), sum(p.minor * p.in_base)
+      from unnest(positions) as p
+      having count(distinct p.account_id) filter (where p.kind <> 'closed' and p.in_base is not null) > 1
+    ), limits as materialized (
+      select c.currency, round(organization.low_balance_minor
+        * app.worth_in(c.currency, organization.low_balance_currency, context.today)) as minor
+      from (select distinct s.currency from starts as s) as c
+    )
+    select s.account_id, s.account, s.currency, s.covered_on, s.minor, l.minor
+    from starts as s
+    join limits as l on l.currency = s.currency;
 end
 $function$;
 
@@ -3546,7 +3588,7 @@ begin
         from app.find_low_balances(context, positions, days) as b
         where describe_low_balances.account_id is null or b.account_id = describe_low_balances.account_id
       )
-    ))
+    ) || app.describe_unwatched(context, positions, account_id))
     from identity.organizations as o
     where o.id = context.organization_id and o.low_balance_minor is not null and identity.sees_everything()
   );
@@ -3580,10 +3622,13 @@ begin
         'low', case when shows_amounts then app.format_amount(b.low, b.currency) end,
         'limit', case when shows_amounts then app.format_amount(b.limit_minor, b.currency) end
       ) order by b.due_on, b.account nulls last),
-      'tells_of', jsonb_agg(l.id)
+      'tells_of', jsonb_path_query_array(jsonb_agg(l.ids), '$[*][*]')
     )
     from app.expect_low_balances(at) as b
-    join unnest(noticed) as l on l.kind = 'low_balance' and l.account_id is not distinct from b.account_id
+    join (
+      select l.account_id, array_agg(l.id) as ids from unnest(noticed) as l
+      where l.kind = 'low_balance' group by l.account_id
+    ) as l on l.account_id is not distinct from b.account_id
     having count(*) > 0
   );
 end
@@ -4136,6 +4181,27 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.describe_unwatched(context app.context, positions app.forecast_position[], account_id text DEFAULT NULL::text)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select jsonb_strip_nulls(jsonb_build_object(
+      'already_below', jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+        'account', s.account, 'amount', app.format_amount(round(s.minor)::bigint, s.currency), 'currency', s.currency
+      )) order by lower(s.account), s.currency) filter (where s.minor < s.limit_minor),
+      'no_rate', jsonb_agg(jsonb_strip_nulls(jsonb_build_object('account', s.account, 'currency', s.currency))
+        order by lower(s.account), s.currency) filter (where s.limit_minor is null)
+    ))
+    from app.compare_with_limit(context, positions) as s
+    where describe_unwatched.account_id is null or s.account_id = describe_unwatched.account_id
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.describe_value(kept jsonb, key text)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -4604,13 +4670,19 @@ declare
   context constant app.context := app.read_context(at);
   days_ahead constant int := 31;
   until date;
+  known app.forecast_position[];
   basis app.forecast_basis;
 begin
   if context.organization_id is null or not identity.sees_everything() then
     return;
   end if;
+  known := array(select p::app.forecast_position from app.find_positions(context) as p);
+  -- The forecast itself is expensive.
+  if not exists (select from app.compare_with_limit(context, known) as s where s.minor >= s.limit_minor) then
+    return;
+  end if;
   until := context.today + days_ahead;
-  basis := app.read_forecast(context, until);
+  basis := app.read_forecast(context, until, known);
   return query
     select b.* from app.find_low_balances(context, basis.positions, array(
       select d::app.forecast_day from app.forecast_days(context, basis.positions, basis.events, until) as d
@@ -6490,36 +6562,15 @@ CREATE OR REPLACE FUNCTION app.find_low_balances(context app.context, positions 
  STABLE
  SET search_path TO ''
 AS $function$
-declare
-  organization constant identity.organizations := (
-    select o from identity.organizations as o where o.id = context.organization_id
-  );
 begin
-  -- A forecast from part of the payments would be wrong.
-  if organization.low_balance_minor is null or not identity.sees_everything() then
-    return;
-  end if;
   return query
-    with starts as materialized (
-      -- A card is below any limit.
-      select p.account_id, p.account, p.currency, p.minor::float8 as minor
-      from unnest(positions) as p where p.kind = 'account'
-      union all
-      select null, null, context.base_currency, sum(p.minor * p.in_base)
-      from unnest(positions) as p
-      having count(distinct p.account_id) > 1
-    ), limits as materialized (
-      select c.currency, round(organization.low_balance_minor
-        * app.worth_in(c.currency, organization.low_balance_currency, context.today)) as minor
-      from (select distinct s.currency from starts as s) as c
-    )
-    select distinct on (lower(s.account), s.account_id) s.account_id, s.account, s.currency, d.day,
-      round(d.low)::bigint, round(d.likely)::bigint, l.minor::bigint
-    from starts as s
-    join limits as l on l.currency = s.currency and s.minor >= l.minor
+    select distinct on (lower(s.account), s.account_id, s.currency) s.account_id, s.account, s.currency, d.day,
+      round(d.low)::bigint, round(d.likely)::bigint, s.limit_minor::bigint, s.covered_on
+    from app.compare_with_limit(context, positions) as s
     join unnest(days) as d on d.account_id is not distinct from s.account_id and d.currency = s.currency
-      and round(d.likely) < l.minor
-    order by lower(s.account) nulls last, s.account_id, d.day;
+      and round(d.likely) < s.limit_minor
+    where s.minor >= s.limit_minor
+    order by lower(s.account) nulls last, s.account_id, s.currency, d.day;
 end
 $function$;
 
@@ -6850,6 +6901,7 @@ declare
   exchange_percent constant int := 4;
   estimate_percent constant int := 10;
   tip_percent constant int := 30;
+  price_percent constant int := 30;
   first_day date;
   last_day date;
   currencies text[];
@@ -6912,11 +6964,18 @@ begin
       ) as q
       where e.direction = 'out' and not e.is_open and not app.is_closed(context.organization_id, e.day)
         and app.takes_tips(concat_ws(' ', x.name, x.payee), x.category_id)
+    ), billed as materialized (
+      -- The price of these bills may have changed.
+      select e.*
+      from entries as e
+      where e.direction = 'out' and not e.is_open and not e.is_frequent and (e.bill_id is not null or exists (
+        select from app.payments as q where q.id = e.key and q.source = 'autopay'
+      ))
     ), near as (
       select p.line, p.day, p.match_key, p.names, e.whole, true as is_exact, false as is_open, p.minor,
         -- Within these days, an exact price in its own currency is unlikely to be a coincidence.
         p.charged_minor is not null and p.in_currency = p.currency and p.currency <> p.charged_currency
-          and p.currency <> context.base_currency as is_foreign, false as is_tip
+          and p.currency <> context.base_currency as is_foreign, false as is_unequal
       from priced as p
       join entries as e on e.amount_minor = p.minor and e.currency = p.in_currency and e.direction = p.direction
       where abs(p.day - e.day) <= days
@@ -6934,6 +6993,12 @@ begin
       cross join generate_series(-days, days) as g (step)
       join tipped as t on t.day = p.day + g.step and t.currency = p.in_currency and t.direction = p.direction
       where p.minor > t.amount_minor and p.minor * 100 <= t.amount_minor * (100 + tip_percent)
+      union all
+      select p.line, p.day, p.match_key, p.names, b.whole, false, false, p.minor, false, true
+      from priced as p
+      cross join generate_series(-days, days) as g (step)
+      join billed as b on b.day = p.day + g.step and b.currency = p.in_currency and b.direction = p.direction
+      where p.minor <> b.amount_minor and app.same_amount(b.amount_minor, p.minor, price_percent)
     ), free as materialized (
       select n.*, row_number() over () as id, x.name, x.payee, x.match_key as entry_key, link.is_linked
       from near as n
@@ -6981,7 +7046,7 @@ begin
         -- A date of a bill can't be paid in a closed month.
         when (j.whole).bill_id is not null and app.is_closed(context.organization_id, j.day) then null
         when j.is_linked then case when j.is_exact and j.agree > 1 and j.gap <= 3 then 6 end
-        when j.is_tip then case when j.agree > 1 then 6 end
+        when j.is_unequal then case when j.agree > 1 then 6 end
         when j.is_exact and j.gap = 0 and j.match_key = j.entry_key then 1
         when j.is_exact and j.agree = 3 then 2
         when j.is_exact and j.agree = 2 then 3
@@ -8048,7 +8113,8 @@ begin
       ), basis.events),
       'assumptions', app.list_assumptions(context, basis, shown_id, until),
       'left_out', basis.left_out
-    ) || coalesce(app.describe_low_balances(context, basis.positions, days, account.id), '{}'),
+    ) || coalesce(app.describe_low_balances(context, basis.positions,
+      app.spend_from(context, basis, days, account.id, arguments, spend_on), account.id), '{}'),
     'warnings', case when identity.sees_everything() then '[]'
       else jsonb_build_array(app.warning('forecast_partial')) end
   );
@@ -12681,6 +12747,7 @@ declare
   occurrence app.expense_occurrences;
   automatic app.payments;
   payment app.payments;
+  minor bigint;
 begin
   perform from app.expenses as e where e.id = row_match ->> 'bill_id' for no key update;
   perform app.refresh_bill(row_match ->> 'bill_id', context.today);
@@ -12695,10 +12762,14 @@ begin
   elsif occurrence.status is distinct from 'open' then
     perform app.fail('expectation_mismatch.books_changed', field => 'import_id');
   end if;
-  payment := app.settle_occurrence(context, bill, occurrence, case bill.currency
-    when draft ->> 'currency' then (draft ->> 'amount_minor')::bigint
-    when line_currency then line_minor
-  end, (draft ->> 'paid_on')::date, null, null);
+  minor := case bill.currency when draft ->> 'currency' then (draft ->> 'amount_minor')::bigint
+    when line_currency then line_minor end;
+  -- A person confirmed another amount, so the date of a fixed bill has this amount.
+  update app.expense_occurrences as o
+  set expected_minor = o.paid_minor + minor, amount_source = 'override'
+  where o.id = occurrence.id and bill.amount_mode = 'fixed' and o.expected_minor <> o.paid_minor + minor;
+  select * into occurrence from app.expense_occurrences as o where o.id = occurrence.id;
+  payment := app.settle_occurrence(context, bill, occurrence, minor, (draft ->> 'paid_on')::date, null, null);
   update app.payments as p
   set tax_minor = (draft ->> 'tax_minor')::bigint, tax_percent = (draft ->> 'tax_percent')::numeric
   where p.id = payment.id and draft ? 'tax_minor' and p.currency = draft ->> 'currency';
@@ -12714,9 +12785,17 @@ CREATE OR REPLACE FUNCTION app.payer_words(name text)
 AS $function$
 declare
   months constant text := '\m(jan(uary?)?|feb(ruary?)?|mar(ch|z)?|apr(il)?|ma[iy]|jun[ei]?|jul[iy]?|aug(ust)?|'
-    || 'sept?(ember)?|o[ck]t(ober)?|nov(ember)?|de[cz](ember)?)\M';
+    || 'sept?(ember)?|o[ck]t(ober)?|nov(ember)?|de[cz](ember)?|'
+    || 'janvier|fevrier|mars|avril|juin|juillet|aout|septembre|octobre|novembre|decembre|enero|febrero|marzo|'
+    || 'abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|gennaio|febbraio|aprile|maggio|'
+    || 'giugno|luglio|settembre|ottobre|dicembre|janeiro|fevereiro|marco|maio|junho|julho|setembro|outubro|'
+    || 'novembro|dezembro|januari|februari|maart|mei|augustus|stycz(en|nia)|lut(y|ego)|mar(zec|ca)|'
+    || 'kwie(cien|tnia)|maja|czerw(iec|ca)|lip(iec|ca)|sierp(ien|nia)|wrzes(ien|nia)|pazdziernika?|listopada?|'
+    || 'grud(zien|nia))\M';
   -- Whose income it is, and which.
-  others constant text := '\m(my|our|the|from|for|mein|unser|vom|von|fur|bonus|month(ly)?|income)\M|\S+''s\M|\S*\d\S*';
+  others constant text := '\m(my|our|his|her|their|the|from|for|of|in|on|to|and|main|second|job|mein|unser|vom|von|im|'
+    || 'und|fur|de|du|des|del|di|do|da|van|voor|pour|por|per|bonus|month(ly)?|income|net|nett?o|gross|brutto|payment|'
+    || 'deposit|transfer|zahlung)\M|\S+''s\M|\S*\d\S*';
 begin
   return app.descriptor_words(btrim(regexp_replace(
     app.fold_text(name), app.earned_words() || '|' || months || '|' || others, ' ', 'g'
@@ -13445,7 +13524,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.read_forecast(context app.context, until date)
+CREATE OR REPLACE FUNCTION app.read_forecast(context app.context, until date, found_positions app.forecast_position[] DEFAULT NULL::app.forecast_position[])
  RETURNS app.forecast_basis
  LANGUAGE plpgsql
  STABLE
@@ -13454,7 +13533,11 @@ AS $function$
 declare
   max_age constant int := 45;
   known constant app.forecast_position[] := array(
-    select p::app.forecast_position from app.find_positions(context) as p order by lower(p.account), p.currency
+    select p::app.forecast_position
+    from unnest(coalesce(found_positions, array(
+      select p::app.forecast_position from app.find_positions(context) as p
+    ))) as p
+    order by lower(p.account), p.currency
   );
   closed constant app.forecast_position[] := array(
     select p::app.forecast_position from unnest(known) as p where p.kind = 'closed'
@@ -14706,6 +14789,44 @@ CREATE OR REPLACE FUNCTION app.spell_rhythm(frequency text, every integer)
  LANGUAGE sql
  IMMUTABLE
 RETURN CASE ((frequency || '/'::text) || every) WHEN 'weekly/2'::text THEN 'biweekly'::text WHEN 'monthly/3'::text THEN 'quarterly'::text ELSE frequency END;
+
+CREATE OR REPLACE FUNCTION app.spend_from(context app.context, basis app.forecast_basis, days app.forecast_day[], account_id text, arguments jsonb, spend_on date)
+ RETURNS app.forecast_day[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  payer app.forecast_position;
+  spend_currency text := context.base_currency;
+  spend_minor bigint;
+begin
+  if not arguments ? 'spend' then
+    return days;
+  end if;
+  -- The requested account pays, otherwise the only one.
+  select p.* into payer from unnest(basis.positions) as p
+  where p.account_id = coalesce(spend_from.account_id, (
+    select min(o.account_id) from unnest(basis.positions) as o where o.kind <> 'closed'
+    having count(distinct o.account_id) = 1
+  ))
+  order by p.currency = context.base_currency desc, p.currency limit 1;
+  if account_id is not null then
+    spend_currency := payer.currency;
+  end if;
+  spend_minor := app.parse_amount(arguments ->> 'spend', spend_currency, 'spend');
+  return array(
+    select row(d.account_id, d.currency, d.day, d.low - s.minor, d.likely - s.minor, d.high - s.minor)::app.forecast_day
+    from unnest(days) as d
+    cross join lateral (
+      select case
+        when d.day >= spend_on
+          and (d.account_id is null or d.account_id = payer.account_id and d.currency = payer.currency)
+        then spend_minor * coalesce(app.worth_in(d.currency, spend_currency, context.today), 0) else 0 end as minor
+    ) as s
+  );
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION app.split_minor(split_id text)
  RETURNS bigint
@@ -16515,6 +16636,9 @@ declare
   revalued jsonb;
   open_dates jsonb;
   warnings jsonb := '[]';
+  sets_limit constant boolean := coalesce(arguments ->> 'low_balance_limit', '') <> '';
+  known app.forecast_position[];
+  unwatched jsonb;
 begin
   select * into context from app.read_context(context.at);
   if arguments ? 'budget' then
@@ -16532,17 +16656,25 @@ begin
     warnings := warnings
       || app.warning('reminders_inactive', jsonb_build_object('organization', context.organization_name));
   end if;
-  if arguments #>> '{reminders,my_mails}' <> 'none'
+  if (arguments #>> '{reminders,my_mails}' <> 'none' or sets_limit)
+    and arguments #>> '{reminders,email_enabled}' is distinct from 'false'
     and exists (select from identity.profiles as p where p.user_id = context.actor_id and not p.email_enabled) then
     warnings := warnings || app.warning('mails_off', '{}');
   end if;
   if arguments #>> '{reminders,email_enabled}' = 'false' then
     warnings := warnings || app.warning('mails_off.now', '{}');
   end if;
-  if coalesce(arguments ->> 'low_balance_limit', '') <> '' and not exists (
-    select from unnest((app.read_forecast(context, context.today + 1)).positions) as p where p.account_id is not null
-  ) then
-    warnings := warnings || app.warning('no_balance_yet');
+  if sets_limit then
+    -- The forecast uses no older balances.
+    known := array(
+      select p::app.forecast_position from app.find_positions(context) as p where p.covered_on >= context.today - 45
+    );
+    unwatched := app.describe_unwatched(context, known);
+    if not exists (select from unnest(known) as p where p.kind = 'account') then
+      warnings := warnings || app.warning('no_balance_yet');
+    elsif unwatched <> '{}' then
+      warnings := warnings || app.warning('balances_unwatched', unwatched);
+    end if;
   end if;
   if changed ? 'base_currency' then
     revalued := app.count_values(context.organization_id);
@@ -18438,10 +18570,11 @@ AS $function$
 declare
   -- Each one sums a month or more.
   page_size constant int := least(size, 200);
-  -- Each one reads half a year of statements.
-  most_forecasts constant int := 20;
-  forecast_count int := 0;
+  -- A forecast reads half a year of statements; a page must end long before the statement timeout.
+  ends_at constant timestamptz := clock_timestamp() + interval '2 seconds';
+  has_forecast boolean := false;
   is_full boolean := false;
+  complete text := after;
   place record;
   passed jobs.notice_log[];
   todays_digest uuid;
@@ -18459,7 +18592,8 @@ begin
         select from jobs.reminder_digests as d
         where d.recipient_id = p.user_id and not (d.status = 'pending' and d.batch_id is null)
           and (d.created_at at time zone p.timezone)::date >= (at at time zone p.timezone)::date
-      ) as is_free, b.has_limit
+      ) as is_free,
+      b.has_limit and m.low_balance_checked_on is distinct from (at at time zone p.timezone)::date as is_unchecked
     from (
       select w.organization_id, bool_or(w.has_limit) as has_limit
       from (
@@ -18486,7 +18620,12 @@ begin
     left join identity.profiles as p on p.user_id = m.user_id
     order by b.organization_id, p.user_id
   loop
-    is_full := forecast_count >= most_forecasts and place.organization_id <> latest;
+    if place.organization_id is distinct from latest then
+      complete := coalesce(latest, after);
+      has_forecast := false;
+    end if;
+    -- The next page repeats an organization with many members, without those whose forecasts are done.
+    is_full := clock_timestamp() > ends_at and (complete = latest or has_forecast);
     exit when is_full;
     looked_at := looked_at + (place.organization_id is distinct from latest)::int;
     latest := place.organization_id;
@@ -18494,48 +18633,67 @@ begin
     perform jobs.act_as(jsonb_build_object(
       'sub', (place.recipient).user_id, 'role', 'authenticated', 'organization_id', place.organization_id
     ));
-    passed := array(
-      select jsonb_populate_record(null::jobs.notice_log, jsonb_build_object(
-        'budget_id', ((p.state).budget).id, 'kind', kind, 'about_on', (p.state).from_on
-      ))
-      from app.passed_budgets(at) as p
-      cross join unnest(p.kinds) as kind
-    );
-    if place.has_limit then
-      forecast_count := forecast_count + 1;
-      passed := passed || jobs.new_low_balances((place.recipient).user_id, place.organization_id, at);
-    end if;
-    continue when not exists (
+    passed := '{}';
+    begin
+      passed := array(
+        select jsonb_populate_record(null::jobs.notice_log, jsonb_build_object(
+          'budget_id', ((p.state).budget).id, 'kind', kind, 'about_on', (p.state).from_on
+        ))
+        from app.passed_budgets(at) as p
+        cross join unnest(p.kinds) as kind
+      );
+      if place.is_unchecked then
+        passed := passed || jobs.new_low_balances((place.recipient).user_id, place.organization_id, at);
+      end if;
+    -- Includes a timeout: one organization must not stop the others.
+    exception when query_canceled or others then
+      raise warning 'budgets_not_checked: % %', place.organization_id, sqlstate;
+    end;
+    if exists (
       select from unnest(passed) as p
       where not exists (
         select from jobs.notice_log as l
         where l.budget_id = p.budget_id and l.recipient_id = (place.recipient).user_id and l.kind = p.kind
           and l.about_on = p.about_on and l.voided_at is null
       )
-    );
-    is_new := not exists (
-      select from jobs.reminder_digests as d
-      where d.recipient_id = (place.recipient).user_id and d.status = 'pending' and d.batch_id is null
-    );
-    todays_digest := jobs.open_digest(place.recipient, at);
-    continue when todays_digest is null;
-    with told as (
-      insert into jobs.notice_log (
-        recipient_id, organization_id, budget_id, account_id, kind, about_on, tell_on, digest_id
+    ) then
+      is_new := not exists (
+        select from jobs.reminder_digests as d
+        where d.recipient_id = (place.recipient).user_id and d.status = 'pending' and d.batch_id is null
+      );
+      todays_digest := jobs.open_digest(place.recipient, at);
+      continue when todays_digest is null;
+      with told as (
+        insert into jobs.notice_log (
+          recipient_id, organization_id, budget_id, account_id, kind, about_on, tell_on, digest_id
+        )
+        select (place.recipient).user_id, place.organization_id, p.budget_id, p.account_id, p.kind, p.about_on,
+          coalesce(p.tell_on, p.about_on), todays_digest
+        from unnest(passed) as p
+        on conflict do nothing
+        returning 1
       )
-      select (place.recipient).user_id, place.organization_id, p.budget_id, p.account_id, p.kind, p.about_on,
-        coalesce(p.tell_on, p.about_on), todays_digest
-      from unnest(passed) as p
-      on conflict do nothing
-      returning 1
-    )
-    select notice_count + count(*) into notice_count from told;
-    digest_count := digest_count + is_new::int;
+      select notice_count + count(*) into notice_count from told;
+      digest_count := digest_count + is_new::int;
+    end if;
+    if place.is_unchecked then
+      -- Another transaction that holds the membership may delete it; waiting for it could be a deadlock.
+      update identity.memberships as m set low_balance_checked_on = (at at time zone (place.recipient).timezone)::date
+      from (
+        select o.organization_id, o.user_id from identity.memberships as o
+        where o.organization_id = place.organization_id and o.user_id = (place.recipient).user_id
+        for no key update skip locked
+      ) as o
+      where m.organization_id = o.organization_id and m.user_id = o.user_id;
+      has_forecast := has_forecast or found;
+    end if;
   end loop;
   perform jobs.act_as('{}');
   return jsonb_build_object(
     'digests', digest_count, 'reminders', notice_count, 'given_up', 0,
-    'next', case when is_full or looked_at = page_size then jsonb_build_array('infinity', latest) end
+    'next', case when is_full or looked_at = page_size then jsonb_build_array(
+      'infinity', case when is_full then complete else latest end
+    ) end
   );
 end
 $function$;
@@ -18910,7 +19068,6 @@ declare
   today constant date := (at at time zone 'utc')::date;
   -- The expected day of the same fall moves from day to day. One that should have come moves until a newer balance.
   days constant int := 7;
-  most_days constant int := 45;
 begin
   return array(
     select jsonb_populate_record(null::jobs.notice_log, jsonb_build_object(
@@ -18920,11 +19077,11 @@ begin
     join identity.organizations as o on o.id = new_low_balances.organization_id
     where not exists (
       select from jobs.notice_log as l
-      join jobs.reminder_digests as d on d.id = l.digest_id and d.created_at >= o.low_balance_since
+      join jobs.reminder_digests as d on d.id = l.digest_id
+        and coalesce(l.sent_at, d.created_at) >= o.low_balance_since
       where l.organization_id = o.id and l.recipient_id = new_low_balances.user_id and l.kind = 'low_balance'
         and l.account_id is not distinct from b.account_id and l.voided_at is null
-        and l.about_on between today - case when b.due_on <= today + 1 then most_days else days end
-          and b.due_on + days
+        and l.about_on between least(today - days, b.covered_on) and b.due_on + days
     )
   );
 end
@@ -20230,7 +20387,6 @@ declare
   people uuid[];
   latest jsonb;
   ended jsonb;
-  budgets jsonb;
   given_up int := 0;
   digest_count int;
   reminder_count int;
@@ -20240,7 +20396,7 @@ begin
     perform jobs.drop_outdated_digests(at);
     given_up := jobs.give_up_batches(at);
   end if;
-  -- Budgets come on the last pages.
+  -- Budgets come on pages of their own, so that their failure undoes nothing else.
   if starts_with(after ->> 1, 'org_') then
     return jobs.collect_budgets(at, after ->> 1, size);
   end if;
@@ -20446,12 +20602,14 @@ begin
   if latest is null then
     ended := jobs.collect_plan_ends(at);
     digest_count := digest_count + jobs.collect_documents(at);
-    budgets := jobs.collect_budgets(at, '', size);
-    latest := nullif(budgets -> 'next', 'null');
+    if exists (select from app.budgets as b where b.deleted_at is null)
+      or exists (select from identity.organizations as o where o.low_balance_minor is not null) then
+      latest := '["infinity", "org_"]';
+    end if;
   end if;
   return jsonb_build_object(
-    'digests', digest_count + coalesce((ended ->> 'digests')::int + (budgets ->> 'digests')::int, 0),
-    'reminders', reminder_count + coalesce((ended ->> 'reminders')::int + (budgets ->> 'reminders')::int, 0),
+    'digests', digest_count + coalesce((ended ->> 'digests')::int, 0),
+    'reminders', reminder_count + coalesce((ended ->> 'reminders')::int, 0),
     'given_up', given_up, 'next', latest
   );
 end
@@ -22637,6 +22795,8 @@ COMMENT ON COLUMN "identity"."handovers"."id" IS 'Identifies this proposal, so t
 
 COMMENT ON COLUMN "identity"."invitations"."address" IS 'In lower case. The link works only for a person who signs in with this address.';
 
+COMMENT ON COLUMN "identity"."memberships"."low_balance_checked_on" IS 'The member''s latest day on which balances were forecast for a notice.';
+
 COMMENT ON COLUMN "identity"."memberships"."mails" IS 'Which bills the member gets mail about. mine: for the owner all bills, for others the assigned ones.';
 
 COMMENT ON COLUMN "identity"."memberships"."sees_private" IS 'Whether the owner opened private categories to this member, whose role does not include them.';
@@ -22865,6 +23025,8 @@ COMMENT ON FUNCTION "app"."compare_names"(text[], text[]) IS 'Returns how well t
 
 COMMENT ON FUNCTION "app"."compare_rows"(text, text[], jsonb[]) IS 'Returns the current rows, locked (null for missing ones), and whether each still has its captured content.';
 
+COMMENT ON FUNCTION "app"."compare_with_limit"(app.context, app.forecast_position[]) IS 'Returns the balances that have a limit. Returns none without a limit, and to people who do not see everything.';
+
 COMMENT ON FUNCTION "app"."compared_period"(app.period, text, date) IS 'Returns the period to compare spending with. For a running period, it covers the same elapsed days.';
 
 COMMENT ON FUNCTION "app"."confirm_amount"(app.documents) IS 'Confirms the largest amount of a document that a person attached, if its record was paid with exactly this amount.';
@@ -22977,7 +23139,7 @@ COMMENT ON FUNCTION "app"."describe_link"(app.context, app.provider_links) IS 'R
 
 COMMENT ON FUNCTION "app"."describe_low_balance_limit"(text) IS 'Returns {amount, currency} of a limit as app.read_preferences has it; null without one.';
 
-COMMENT ON FUNCTION "app"."describe_low_balances"(app.context, app.forecast_position[], app.forecast_day[], text) IS 'Returns {limit: {amount, currency, below: [{account?, on, low, likely, currency}]}} of a forecast; null without a limit, and for people who do not see everything.';
+COMMENT ON FUNCTION "app"."describe_low_balances"(app.context, app.forecast_position[], app.forecast_day[], text) IS 'Returns {limit: {amount, currency, below: [{account?, on, low, likely, currency}], already_below?, no_rate?}} of a forecast; null without a limit, and for people who do not see everything.';
 
 COMMENT ON FUNCTION "app"."describe_low_notices"(identity.profiles, identity.memberships, identity.organizations, jobs.notice_log[], timestamp with time zone) IS 'The notices about balances of one organization in a digest: {notices, tells_of: their log rows}. Null without any.';
 
@@ -23022,6 +23184,8 @@ COMMENT ON FUNCTION "app"."describe_transfers"(app.import_batches, jsonb, intege
 COMMENT ON FUNCTION "app"."describe_unasked"(app.context, app.expenses, app.provider_links, date) IS 'Returns the answer for a bill whose provider this call does not query: {bill_id, name, status, said}.';
 
 COMMENT ON FUNCTION "app"."describe_unknown_categories"(jsonb) IS 'Returns the first unknown categories and their number: {unknown_categories: [{name, rows, suggestions?}], unknown_categories_count}. Only the first ten have suggestions.';
+
+COMMENT ON FUNCTION "app"."describe_unwatched"(app.context, app.forecast_position[], text) IS 'Returns the balances that cause no notice: {already_below?: [{account?, amount, currency}], no_rate?: [{account?, currency}], which cannot be compared with the limit}.';
 
 COMMENT ON FUNCTION "app"."describe_value"(jsonb, text) IS 'Returns a column of a captured row in the user''s terms: {amount, currency}, {category}, {person}, {shared}, {percent}, {days}, otherwise the value itself; null without a value.';
 
@@ -23153,7 +23317,7 @@ COMMENT ON FUNCTION "app"."find_latest_change"(app.context) IS 'Returns the chan
 
 COMMENT ON FUNCTION "app"."find_likely_bill"(app.context, jsonb) IS 'Returns the open or paid date of a bill for which a one-off expense seems to be the payment: {id, name, due_on, amount?, currency, paid_on?}, or null.';
 
-COMMENT ON FUNCTION "app"."find_low_balances"(app.context, app.forecast_position[], app.forecast_day[]) IS 'Returns the balances of a forecast that are not below the limit and are expected to fall below it. Returns none without a limit, and to people who do not see everything.';
+COMMENT ON FUNCTION "app"."find_low_balances"(app.context, app.forecast_position[], app.forecast_day[]) IS 'Returns the balances of a forecast that are not below the limit and are expected to fall below it.';
 
 COMMENT ON FUNCTION "app"."find_mail_reader"(text, text, boolean, timestamp with time zone) IS 'Returns the member with whose rights a mail is read: its sender, or the member who accepted the sender, if they may write. Null if a person has to decide.';
 
@@ -23171,7 +23335,7 @@ COMMENT ON FUNCTION "app"."find_own_latest"(uuid) IS 'Returns the person''s late
 
 COMMENT ON FUNCTION "app"."find_paid_by"(app.context, uuid, date, date) IS 'Returns what the books contain about a member who made no changes: {log_begins?, paid_by_member? [{count, recorded_by?}]}, the member''s payments of these days that others recorded, and the day of the first stored change.';
 
-COMMENT ON FUNCTION "app"."find_pairs"(app.context, app.import_batches, integer, integer) IS 'Returns the pairs of unmatched rows with entries up to five days before or after. The amounts are equal, close to an estimate, equal at the day''s exchange rate, or differ by a tip. Any amount matches a date without one.';
+COMMENT ON FUNCTION "app"."find_pairs"(app.context, app.import_batches, integer, integer) IS 'Returns the pairs of unmatched rows with entries up to five days before or after. The amounts are equal, close to an estimate, equal at the day''s exchange rate, or differ by a tip or the new price of a bill. Any amount matches a date without one.';
 
 COMMENT ON FUNCTION "app"."find_party"(app.context, text, text) IS 'Returns a member, or a former one with a balance, by displayed name, "former member" or part of the address. Ends the tool with not_found and candidates.';
 
@@ -23707,7 +23871,7 @@ COMMENT ON FUNCTION "app"."read_expenses"(text[]) IS 'Returns one-off expenses a
 
 COMMENT ON FUNCTION "app"."read_export_page"(text, jsonb, date, date) IS 'Returns a page of one part of the books, as the person in the request''s claims sees it: {rows, next, latest_change}. Returns null without an active membership.';
 
-COMMENT ON FUNCTION "app"."read_forecast"(app.context, date) IS 'Returns the inputs of a forecast until a day. Leaves out balances older than 45 days.';
+COMMENT ON FUNCTION "app"."read_forecast"(app.context, date, app.forecast_position[]) IS 'Returns the inputs of a forecast until a day. Leaves out balances older than 45 days.';
 
 COMMENT ON FUNCTION "app"."read_kept"(text) IS 'Returns the fields that a merge reports.';
 
@@ -23834,6 +23998,8 @@ COMMENT ON FUNCTION "app"."sole_account"(app.forecast_position[]) IS 'Returns th
 COMMENT ON FUNCTION "app"."spell_id"(text, bigint) IS 'Returns an id of 60 bits as text: the prefix, an underscore and 15 hexadecimal digits.';
 
 COMMENT ON FUNCTION "app"."spell_rhythm"(text, integer) IS 'The name of a rhythm, as in log_expenses.';
+
+COMMENT ON FUNCTION "app"."spend_from"(app.context, app.forecast_basis, app.forecast_day[], text, jsonb, date) IS 'Returns the days of a forecast without the amount of the argument spend, from its day on: those of the total and of the account that pays.';
 
 COMMENT ON FUNCTION "app"."split_minor"(text) IS 'The sum of a split''s parts.';
 
@@ -24089,7 +24255,7 @@ COMMENT ON FUNCTION "jobs"."act_as"(jsonb) IS 'Sets the person for functions tha
 
 COMMENT ON FUNCTION "jobs"."call_function"(text) IS 'Requests the call of a scheduled function, by its slug. Returns the id of the request, whose answer is in net._http_response.';
 
-COMMENT ON FUNCTION "jobs"."collect_budgets"(timestamp with time zone, text, integer) IS 'Adds the notices about budgets and balances of the next organizations to the day''s digests. These are the last pages of public.collect_reminders: next is ["infinity", organization id], or null.';
+COMMENT ON FUNCTION "jobs"."collect_budgets"(timestamp with time zone, text, integer) IS 'Adds the notices about budgets and balances of the next organizations to the day''s digests. These are the last pages of public.collect_reminders: next is ["infinity", organization id], or null. The first page is after "org_".';
 
 COMMENT ON FUNCTION "jobs"."collect_documents"(timestamp with time zone) IS 'Creates a digest for each person without one today if a document or mail has waited since an earlier day and no digest mentioned it. Returns their number.';
 
@@ -24121,7 +24287,7 @@ COMMENT ON FUNCTION "jobs"."lost_its_occurrence"(app.provider_statements) IS 'Wh
 
 COMMENT ON FUNCTION "jobs"."may_fetch"(text, timestamp with time zone) IS 'Whether the job may query the providers of an organization: its plan includes it, and its owner is not suspended.';
 
-COMMENT ON FUNCTION "jobs"."new_low_balances"(uuid, text, timestamp with time zone) IS 'Returns the coming falls of balances that no digest of a person tells of. A fall is new if it is more than 7 days earlier than the one told, or if that one passed more than 7 days ago.';
+COMMENT ON FUNCTION "jobs"."new_low_balances"(uuid, text, timestamp with time zone) IS 'Returns the coming falls of balances that no digest of a person tells of. A fall is new if it is more than 7 days earlier than the one told, or if that one passed more than 7 days ago and before the last balance.';
 
 COMMENT ON FUNCTION "jobs"."notices_due"(app.expenses, identity.memberships, identity.profiles, timestamp with time zone) IS 'The notices about a bill for a person at an instant that no digest of theirs contains yet.';
 
@@ -24513,7 +24679,9 @@ COMMENT ON TYPE "app"."income_group" IS 'Income of a group, in minor units of th
 
 COMMENT ON TYPE "app"."kept_row" IS 'A row before a change, after it, and now. A state is null if the row did not exist.';
 
-COMMENT ON TYPE "app"."low_balance" IS 'A balance, of an account or, without account_id, of all accounts together, and the first day on which it is likely below the limit, which is in the balance''s currency.';
+COMMENT ON TYPE "app"."limited_balance" IS 'A balance today and the limit in its currency, null without a rate. Without account_id, of all accounts together.';
+
+COMMENT ON TYPE "app"."low_balance" IS 'A balance, of an account or, without account_id, of all accounts together, and the first day on which it is likely below the limit, which is in the balance''s currency. covered_on: the day until which the balance is known, the earliest of all accounts.';
 
 COMMENT ON TYPE "app"."match_pair" IS 'A row and an entry that may match. Tiers 1 to 4 are certain, 1 most of all: the same name on the same day, the same words, one name within the other, and an approximate amount or an exact foreign one. Tiers 6 to 8 become questions. gap is in days.';
 
@@ -24601,6 +24769,10 @@ REVOKE ALL ON FUNCTION "app"."claims_of"(oauth.grants, timestamp with time zone)
 
 GRANT EXECUTE ON FUNCTION "app"."claims_of"(oauth.grants, timestamp with time zone) TO "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."compare_with_limit"(app.context, app.forecast_position[]) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."compare_with_limit"(app.context, app.forecast_position[]) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."confirm_amount"(app.documents) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."confirm_amount"(app.documents) TO "authenticated", "postgres", "service_role";
@@ -24680,6 +24852,10 @@ GRANT EXECUTE ON FUNCTION "app"."describe_places"(app.documents) TO "authenticat
 REVOKE ALL ON FUNCTION "app"."describe_sum"(app.context, app.money_sum[], app.money_sum[], text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."describe_sum"(app.context, app.money_sum[], app.money_sum[], text) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."describe_unwatched"(app.context, app.forecast_position[], text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."describe_unwatched"(app.context, app.forecast_position[], text) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."document_minor"(app.documents) FROM PUBLIC;
 
@@ -25165,9 +25341,9 @@ REVOKE ALL ON FUNCTION "app"."read_document"(app.context, text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."read_document"(app.context, text) TO "authenticated", "postgres", "service_role";
 
-REVOKE ALL ON FUNCTION "app"."read_forecast"(app.context, date) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "app"."read_forecast"(app.context, date, app.forecast_position[]) FROM PUBLIC;
 
-GRANT EXECUTE ON FUNCTION "app"."read_forecast"(app.context, date) TO "authenticated", "postgres", "service_role";
+GRANT EXECUTE ON FUNCTION "app"."read_forecast"(app.context, date, app.forecast_position[]) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."read_place"(app.documents, text, jsonb) FROM PUBLIC;
 
@@ -25208,6 +25384,10 @@ GRANT EXECUTE ON FUNCTION "app"."sole_account"(app.forecast_position[]) TO "auth
 REVOKE ALL ON FUNCTION "app"."spell_rhythm"(text, integer) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."spell_rhythm"(text, integer) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."spend_from"(app.context, app.forecast_basis, app.forecast_day[], text, jsonb, date) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."spend_from"(app.context, app.forecast_basis, app.forecast_day[], text, jsonb, date) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."split_minor"(text) FROM PUBLIC;
 
@@ -25514,6 +25694,8 @@ GRANT USAGE ON TYPE "app"."forecast_event" TO "postgres";
 GRANT USAGE ON TYPE "app"."forecast_position" TO "postgres";
 
 GRANT USAGE ON TYPE "app"."income_group" TO "postgres";
+
+GRANT USAGE ON TYPE "app"."limited_balance" TO "postgres";
 
 GRANT USAGE ON TYPE "app"."low_balance" TO "postgres";
 
