@@ -87,7 +87,7 @@ export async function connectClient(
       siteUrl: SITE,
       supabaseUrl: "https://ref.supabase.example",
       rateLimits: "off",
-      fileHosts: [],
+      fileHosts: [] as readonly string[],
       codeSecrets: [CODE_SECRET] as readonly string[],
     } as Config,
     database: { call: (name, args) => database.asService(name, args) },
