@@ -2,6 +2,7 @@
  * Resolves the environment once into typed data. It reports all missing and malformed variables at once, and never
  * prints a value.
  */
+import { CHATGPT_FILE_HOSTS } from "./chatgpt_file_hosts.ts";
 import { type InboundSettings, parseInboundUrl } from "./inbound/inbound_url.ts";
 
 /** Rate limit overrides by limit name, or all limits on or off. */
@@ -70,26 +71,6 @@ export interface Config {
   /** Only on the embedded stack: the person behind "Sign in as …" on the login page. */
   demoEmail?: string;
 }
-
-/**
- * OpenAI publishes no list. Its storage accounts are the ones that other projects observed, by their whole name, because
- * anybody can register another account.
- */
-const CHATGPT_FILE_HOSTS = [
-  "oaiusercontent.com",
-  "openai.com",
-  ...[
-    "westus",
-    "westus3",
-    "eastus",
-    "eastus2",
-    "centralus",
-    "northcentralus",
-    "southcentralus",
-    "westcentralus",
-    "indiasocentral",
-  ].map((region) => `oaisdmntpr${region}.blob.core.windows.net`),
-];
 
 export type ConfigName = keyof Config;
 export type Environment = Readonly<Record<string, string | undefined>>;
