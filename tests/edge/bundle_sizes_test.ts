@@ -6,12 +6,12 @@ import { type Slug, SLUGS } from "../../shared/routes.ts";
 /** The modules that are always loaded: kB after minifying and gzip, and their number. */
 const LIMITS: Record<Slug, { kb: number; modules: number }> = {
   "mcp": { kb: 141, modules: 180 },
-  "oauth": { kb: 40, modules: 93 },
-  "payment-webhook": { kb: 27, modules: 61 },
+  "oauth": { kb: 40, modules: 94 },
+  "payment-webhook": { kb: 27, modules: 62 },
   "auth-callback": { kb: 149, modules: 242 },
-  "cron-reminders": { kb: 19, modules: 42 },
-  "cron-provider-sync": { kb: 19, modules: 43 },
-  "inbound-mail": { kb: 31, modules: 75 },
+  "cron-reminders": { kb: 19, modules: 43 },
+  "cron-provider-sync": { kb: 19, modules: 44 },
+  "inbound-mail": { kb: 31, modules: 76 },
 };
 /** Below this fraction of its limit, a bundle has shrunk so much that its limit should follow. */
 const LEAST = 0.9;
