@@ -129,7 +129,7 @@ Deno.test("a person who owns no organization does not see what owners allow", as
   const member = await createPerson(database, "member@example.com", []);
   await addMember(database, pro, member.id, "member");
   const page = await (await harness.get(authorizationQuery(clientId), member)).text();
-  assertStringIncludes(page, "you’re a member");
+  assertStringIncludes(page, "You’re a member");
   assert(!page.includes("If you own it"));
 });
 

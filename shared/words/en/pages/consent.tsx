@@ -15,13 +15,13 @@ export const consent = {
   unconfirmed: "Unverified app",
   which: "Which organization",
   roles: {
-    owner: "you’re the owner",
-    manager: "you’re a manager",
-    member: "you’re a member",
-    viewer: "read only: you’re a viewer",
+    owner: "You’re the owner",
+    manager: "You’re a manager",
+    member: "You’re a member",
+    viewer: "Read only: you’re a viewer",
   },
   /** @param plan "Team plan" */
-  membership: (plan: string, role: string): string => `${plan}, ${role}`,
+  membership: (plan: string, role: string): string => `${plan} · ${role}`,
   needsPlan: "Needs the Pro plan",
   seePlan: "see the plan",
   /** When no organization’s plan includes assistants. */
@@ -82,7 +82,7 @@ export const consent = {
   ),
   narrowed: (app: Child) => (
     <>
-      So far you let {app} only read. It asks again; it may write only if you choose so here.
+      Until now, {app} could only read. It can write only if you choose that here.
     </>
   ),
   readOnlyCannot: (
