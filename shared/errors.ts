@@ -5,7 +5,7 @@
  */
 import { type ErrorCode, type ErrorStatus, STATUS } from "./error_codes.ts";
 import type { OrganizationState } from "./organization_state.ts";
-import type { Words } from "./words/words.ts";
+import type { PageWords } from "./words/page_words.ts";
 
 /** An expected failure. Any other thrown value becomes `internal`. */
 export class AppError extends Error {
@@ -18,7 +18,7 @@ export class AppError extends Error {
       cause?: unknown;
       headers?: Record<string, string>;
       /** The message for people, in their language. */
-      says?: (failures: Words["pages"]["failures"]) => string;
+      says?: (failures: PageWords["failures"]) => string;
       /** The organization that rejects changes. Pages explain why, and name a person who can help. */
       unchangeable?: { id: string; state: OrganizationState };
     } = {},

@@ -21,7 +21,7 @@ import { getChallenge, getIcon } from "./files.ts";
 import { pageErrors } from "../../shared/pages/error_page.tsx";
 import { readers } from "../../shared/pages/reader.ts";
 import type { Registry } from "../../shared/providers/registry.ts";
-import type { Languages } from "../../shared/words/words.ts";
+import type { Languages } from "../../shared/words/page_words.ts";
 import { plainErrors } from "./calendar/plain_errors.ts";
 import { finishSignIn, postCallback } from "./sign_in/callback.ts";
 import { showFrontPage } from "./front_page/front_page.tsx";

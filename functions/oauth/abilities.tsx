@@ -4,14 +4,14 @@ import type { Child } from "hono/jsx";
 import type { ConsentOrganization } from "../../shared/db/oauth_store.ts";
 import type { Access } from "../../shared/oauth/access.ts";
 import { RadioList } from "../../shared/pages/components.tsx";
-import type { Words } from "../../shared/words/words.ts";
+import type { PageWords } from "../../shared/words/page_words.ts";
 
 interface AbilitiesView {
   organizations: readonly ConsentOrganization[];
   access: Access;
   /** The path to open after the choice. */
   destination: Child;
-  words: Words["pages"]["consent"];
+  words: PageWords["consent"];
 }
 
 /** The app's abilities, by the person's roles in the selectable organizations. */

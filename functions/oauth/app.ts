@@ -3,7 +3,7 @@ import type { Deps } from "../../shared/deps.ts";
 import { admission } from "../../shared/http/admission.ts";
 import { type App, createApp } from "../../shared/http/app.ts";
 import { ROUTES } from "../../shared/routes.ts";
-import type { Languages } from "../../shared/words/words.ts";
+import type { Languages } from "../../shared/words/page_words.ts";
 import { renderError } from "./errors.ts";
 import { headers, PAGE, preflight } from "./headers.ts";
 import { health } from "./health.ts";

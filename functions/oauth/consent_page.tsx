@@ -12,7 +12,7 @@ import type { RedirectTarget } from "../../shared/oauth/redirect_uri.ts";
 import { Abilities } from "./abilities.tsx";
 import { BrowserToken, Buttons, type Choice, Name, Notice, RadioList } from "../../shared/pages/components.tsx";
 import { renderPage } from "../../shared/pages/layout.tsx";
-import type { Words } from "../../shared/words/words.ts";
+import type { PageWords } from "../../shared/words/page_words.ts";
 import type { AuthorizationServer } from "./server.ts";
 
 export interface ConsentPage {
@@ -112,7 +112,7 @@ export async function showConsent(
   });
 }
 
-type ConsentWords = Words["pages"]["consent"];
+type ConsentWords = PageWords["consent"];
 
 /** The first letter of the client's name, instead of a logo that could imitate another app's. */
 const monogram = (name: string): string =>
@@ -145,7 +145,7 @@ function choiceOf(
   { organization_id, name, plan, role, has_connector }: ConsentOrganization,
   { words, plans, urls }: {
     words: ConsentWords;
-    plans: Words["pages"]["plan"]["names"] | undefined;
+    plans: PageWords["plan"]["names"] | undefined;
     urls: AuthorizationServer["urls"];
   },
 ): Choice {

@@ -1,10 +1,10 @@
 /** Errors shown on a page, because no redirect to a client is safe. */
 import type { AppContext } from "../../shared/http/app.ts";
 import { type Problem, renderProblem } from "../../shared/pages/error_page.tsx";
-import type { Words } from "../../shared/words/words.ts";
+import type { PageWords } from "../../shared/words/page_words.ts";
 import type { AuthorizationServer } from "./server.ts";
 
-export type PageRefusal = keyof Words["pages"]["consentRefusals"]["reasons"];
+export type PageRefusal = keyof PageWords["consentRefusals"]["reasons"];
 
 /** All others are 400. */
 const FORBIDDEN: ReadonlySet<PageRefusal> = new Set([

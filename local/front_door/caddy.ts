@@ -1,6 +1,6 @@
 /** The front door as a Caddyfile, with the same routes and restored pages. */
 import { STRICT_TRANSPORT_SECURITY } from "../../shared/http/transport_security.ts";
-import { wordsOf } from "../../shared/words/words.ts";
+import { LANGUAGES } from "../../shared/words/page_words.ts";
 import {
   FRONT_DOOR_HEADER,
   functionPath,
@@ -25,7 +25,7 @@ export interface Place {
 const ALLOW = METHODS.join(", ");
 const coversBelow = ({ path }: Route) => path.length > 1 && path.endsWith("/");
 
-const FILE_TOO_LARGE = wordsOf("en").pages.failures.fileTooLarge;
+const FILE_TOO_LARGE = LANGUAGES.en.pages.failures.fileTooLarge;
 const TOO_LARGE = "That’s too long. Shorten it and try again.";
 
 export function caddyConfig({ host, functionsUrl, secret }: Place): string {

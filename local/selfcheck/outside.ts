@@ -1,7 +1,7 @@
 /** Public checks of a deployment: requests and answers must pass unchanged between clients and functions. */
 import { PAGE_POLICY_HEADER, ROUTES, type Slug } from "../../shared/routes.ts";
 import { SCHEMA_VERSION } from "../../shared/schema_version.ts";
-import { wordsOf } from "../../shared/words/words.ts";
+import { LANGUAGES } from "../../shared/words/page_words.ts";
 import { type Answer, type Check, describe, type Line, note, type Site, wrong } from "./check.ts";
 
 /** A request without side effects for each function. */
@@ -193,7 +193,7 @@ export const policies: Check = async function* (site) {
     if (linked !== undefined && linked !== site.url + path) continue;
     const answer = await site.ask(path);
     if (answer.status !== 200) yield wrong(`${path} answers ${describe(answer)}`);
-    else if (answer.text.includes(wordsOf("en").pages.policies.template)) {
+    else if (answer.text.includes(LANGUAGES.en.pages.policies.template)) {
       yield note(`${path} is a template: set OPERATOR_NAME, OPERATOR_CONTACT and OPERATOR_COUNTRY, or link your own`);
     }
   }

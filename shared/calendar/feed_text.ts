@@ -5,14 +5,14 @@
 import ical, { ICalCalendarMethod, ICalEventTransparency } from "ical-generator";
 import { cleanLine } from "../clean_text.ts";
 import type { Format } from "../words/format.ts";
-import type { Words } from "../words/words.ts";
+import type { PageWords } from "../words/page_words.ts";
 import type { CalendarFacts, DueDate } from "./facts.ts";
 
 /** How often an app should refresh. Each refresh costs one read of a year. */
 const REFRESH_SECONDS = 4 * 3600;
 
 interface Reading {
-  words: Words["pages"]["calendarFeed"];
+  words: PageWords["calendarFeed"];
   format: Pick<Format, "money" | "date">;
   /** BCP 47, the language of the words. */
   language: string;

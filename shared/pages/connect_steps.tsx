@@ -1,12 +1,12 @@
 /** @jsxImportSource hono/jsx */
 /** How to connect an AI client: the address, the links that add it, and the steps in clients without such a link. */
-import type { Words } from "../words/words.ts";
+import type { PageWords } from "../words/page_words.ts";
 import { claudeLink, cursorLink, vsCodeLink } from "./connect_links.ts";
 import { CopyText } from "./copy_button.tsx";
 
 interface ConnectView {
   connectorUrl: string;
-  words: Words["pages"]["connecting"];
+  words: PageWords["connecting"];
 }
 
 export const ConnectSteps = ({ connectorUrl, words }: ConnectView) => (

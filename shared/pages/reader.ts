@@ -8,7 +8,8 @@ import { localeOf } from "../words/locale.ts";
 import { pageFormat } from "../words/page_format.ts";
 import type { Reader } from "../words/reader.ts";
 import { once } from "../words/remember.ts";
-import { type Language, LANGUAGES, type Languages, type Words } from "../words/words.ts";
+import { type Catalog, LANGUAGES, type Languages } from "../words/page_words.ts";
+import type { Language } from "../words/words.ts";
 
 /** For all database calls of a page together. */
 const DATABASE_MS = 10_000;
@@ -25,7 +26,7 @@ export const readers = (languages: Languages = LANGUAGES): MiddlewareHandler<App
 /** The same reader, once we know their country. @param country ISO 3166-1 alpha-2. */
 export const livingIn = (c: AppContext, country: string): Reader => readerOf(c.get("reader").catalog, country);
 
-function readerOf(catalog: Words, country: string | undefined): Reader {
+function readerOf(catalog: Catalog, country: string | undefined): Reader {
   // Loaded on demand, because `Intl` takes 10 ms for a locale, and most first pages have no dates and amounts.
   const format = once(() => formatFor(catalog.language, country));
   return {

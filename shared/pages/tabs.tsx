@@ -2,7 +2,7 @@
 /** The tabs of an organization's pages, and the switcher to the reader's other organizations. Both work without scripts. */
 import type { OrganizationState } from "../organization_state.ts";
 import { activityPath, booksPath, organizationPath } from "../urls.ts";
-import type { Words } from "../words/words.ts";
+import type { PageWords } from "../words/page_words.ts";
 import { Name } from "./components.tsx";
 
 type Page = "books" | "members" | "activity" | "approvals" | "export" | "plan";
@@ -41,7 +41,7 @@ export function tabsOf(id: string, state: OrganizationState | undefined, current
 const pathOf = (page: Page, id: string): string =>
   page === "books" ? booksPath(id) : page === "activity" ? activityPath(id) : organizationPath(id, page);
 
-export function Switcher({ tabs, words: { frame, organization: words } }: { tabs: Tabs; words: Words["pages"] }) {
+export function Switcher({ tabs, words: { frame, organization: words } }: { tabs: Tabs; words: PageWords }) {
   // Every member may open these pages.
   const [page = "books"] = (["members", "activity"] as const).filter((one) => one === tabs.current);
   return (
@@ -67,7 +67,7 @@ export function Switcher({ tabs, words: { frame, organization: words } }: { tabs
 
 export const TabList = ({ tabs: { id, name, pages, current }, words: { organization: words } }: {
   tabs: Tabs;
-  words: Words["pages"];
+  words: PageWords;
 }) => (
   <nav class="column tabs" aria-label={words.pagesOf(name)}>
     {pages.map((page) => (

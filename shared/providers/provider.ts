@@ -2,14 +2,14 @@
  * The interface of a bill provider, which reports the amount that an account owes for a month. registry.ts lists the
  * providers.
  */
-import type { Words } from "../words/words.ts";
+import type { PageWords } from "../words/page_words.ts";
 import type { ProviderGet } from "./get.ts";
 
 /** A field of the connect form. All values are stored encrypted; a user-supplied address may also contain a secret. */
 export interface CredentialField {
   name: string;
   /** Its label, and a sentence about where to find it and which permissions it needs. */
-  words(credentials: Words["pages"]["credentials"]): { label: string; hint: string };
+  words(credentials: PageWords["credentials"]): { label: string; hint: string };
   /** A password input, never shown again. */
   isSecret: boolean;
   /** The pattern of a valid value; must match as a whole. */

@@ -1,6 +1,6 @@
 /**
- * The languages of the service. To add one, add a folder beside `en` and a line here; its type requires every message
- * that `en` has.
+ * The languages of the service. To add one, add a folder beside `en`, and a line here and in `page_words.ts`; its type
+ * requires every message that `en` has.
  */
 import { en } from "./en/mod.ts";
 
@@ -17,8 +17,6 @@ export type Assumption = keyof Words["assumptions"];
 
 export type Language = "en";
 
-export type Languages = Readonly<Record<Language, Words>>;
-
-export const LANGUAGES: Languages = { en };
+const LANGUAGES: Readonly<Record<Language, Words>> = { en };
 
 export const wordsOf = (language: Language): Words => LANGUAGES[language];

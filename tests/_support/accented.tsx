@@ -9,7 +9,7 @@ import type { Words } from "../../shared/words/words.ts";
 const PLAIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const ACCENTED = "ÁƁĆĎÉƑĜĤÍĴĶĹḾŃÓṔɊŔŚŤÚṼŴẊÝŹáƀćďéƒĝĥíĵķĺḿńóṕɋŕśťúṽŵẋýź";
 
-export const accented = (words: Words): Words => ({ ...accentAll(words, []) as Words, language: "en-XA" });
+export const accented = <W extends Words>(words: W): W => ({ ...accentAll(words, []) as W, language: "en-XA" });
 
 /** @param facts arguments of the message: strings, matched anywhere in our text, and elements, which stay unchanged. */
 function accentAll(value: unknown, facts: unknown[]): unknown {

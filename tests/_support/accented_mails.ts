@@ -8,7 +8,7 @@ import type { Words } from "../../shared/words/words.ts";
 const PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const ACCENTED = [..."åƀçđéƒĝĥîĵķļɱñöþǫŕšţûṽŵẋýžÅƁÇÐÉƑĜĤÎĴĶĻṀÑÖÞǪŔŠŢÛṼŴẊÝŽ"];
 
-export const accented = (words: Words): Words => ({ ...accentedValue(words, []) as Words, language: "en-XA" });
+export const accented = <W extends Words>(words: W): W => ({ ...accentedValue(words, []) as W, language: "en-XA" });
 
 function accentedValue(value: unknown, facts: readonly string[]): unknown {
   if (typeof value === "string") return accentedText(value, facts);

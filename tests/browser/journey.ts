@@ -2,9 +2,11 @@
 import { Buffer } from "node:buffer";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { newestLink } from "../../local/sign_in.ts";
-import { en } from "../../shared/words/en/mod.ts";
+import { LANGUAGES } from "../../shared/words/page_words.ts";
 import { connectFor, personOf } from "../e2e/person.ts";
 import { heading, journey, newestMail, press, scripted, signIn, signInAsDemo, stack } from "./walking.ts";
+
+const { en } = LANGUAGES;
 
 journey("a new person signs in by mail, is asked five things, connects an app and disconnects it", async (page) => {
   await page.goto("/login?next=%2Faccount%3Ffrom%3Dmail");

@@ -1,10 +1,12 @@
 /** Every page in every state of the browser tests, in a test language that accents every catalog word. */
 import { assert, assertEquals } from "@std/assert";
 import { shownClientName } from "../../shared/oauth/client_name.ts";
-import { en } from "../../shared/words/en/mod.ts";
+import { LANGUAGES } from "../../shared/words/page_words.ts";
 import { accented, plainWords } from "../_support/accented.tsx";
 import { STATES } from "../browser/states.ts";
 import { HOSTILE, LONG, UNBROKEN } from "../browser/states/state.ts";
+
+const { en } = LANGUAGES;
 
 const languages = { en: accented(en) };
 

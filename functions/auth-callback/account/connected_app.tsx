@@ -9,7 +9,7 @@ import { Access } from "../../../shared/oauth/access.ts";
 import { Name, Notice, RadioList, Submit } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
-import type { Words } from "../../../shared/words/words.ts";
+import type { PageWords } from "../../../shared/words/page_words.ts";
 import { AppFacts, appName } from "./connected_apps.tsx";
 import { tabsIn } from "./tabs_in.ts";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
@@ -19,7 +19,7 @@ import { isUuid } from "../page_params.ts";
 const showForm = <Page extends "access" | "disconnect">(
   deps: PageDeps,
   page: Page,
-  fields: (app: ConnectedApp, words: Words["pages"][Page]) => Child,
+  fields: (app: ConnectedApp, words: PageWords[Page]) => Child,
 ): Handler =>
   signedIn(deps, async (c, user) => {
     const { config, store, clock } = deps;

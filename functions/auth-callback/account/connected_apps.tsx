@@ -10,10 +10,11 @@ import { appAccessPath } from "../../../shared/urls.ts";
 import { CopyText } from "../../../shared/pages/copy_button.tsx";
 import { DateText, Name, Row, TimeText } from "../../../shared/pages/components.tsx";
 import type { PageFormat } from "../../../shared/words/page_format.ts";
-import type { Words } from "../../../shared/words/words.ts";
+import type { PageWords } from "../../../shared/words/page_words.ts";
+import type { Catalog } from "../../../shared/words/page_words.ts";
 import { Subscriptions } from "./subscriptions.tsx";
 
-type AppWords = Words["pages"]["apps"];
+type AppWords = PageWords["apps"];
 
 interface ConnectedAppsView {
   apps: Account["connected_apps"];
@@ -22,7 +23,7 @@ interface ConnectedAppsView {
   connectorUrl: string;
   /** The hidden input that ties a form to the person. */
   token: Child;
-  words: Words;
+  words: Catalog;
   format: PageFormat;
 }
 

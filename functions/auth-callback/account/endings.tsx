@@ -3,11 +3,11 @@
 import type { Account } from "../../../shared/db/identity_store.ts";
 import { Name } from "../../../shared/pages/components.tsx";
 import { organizationPath } from "../../../shared/urls.ts";
-import type { Words } from "../../../shared/words/words.ts";
+import type { PageWords } from "../../../shared/words/page_words.ts";
 
 interface EndingsView {
   organizations: Account["organizations"];
-  words: Words["pages"]["endings"];
+  words: PageWords["endings"];
 }
 
 export function Endings({ organizations, words }: EndingsView) {

@@ -3,7 +3,7 @@
 import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
 import { ConnectSteps } from "../../../shared/pages/connect_steps.tsx";
-import type { Words } from "../../../shared/words/words.ts";
+import type { PageWords } from "../../../shared/words/page_words.ts";
 
 type Steps = Account["first_steps"];
 
@@ -12,7 +12,7 @@ export const isNew = ({ app, expense, bill }: Steps): boolean => !app || !expens
 interface FirstStepsView {
   steps: Steps;
   connectorUrl: string;
-  words: Words["pages"];
+  words: PageWords;
 }
 
 export const FirstSteps = ({ steps, connectorUrl, words: { firstSteps: words, connecting } }: FirstStepsView) => (
@@ -33,7 +33,7 @@ export const FirstSteps = ({ steps, connectorUrl, words: { firstSteps: words, co
 function Step({ isDone, title, words, children }: {
   isDone: boolean;
   title: string;
-  words: Words["pages"]["firstSteps"];
+  words: PageWords["firstSteps"];
   children: Child;
 }) {
   return (

@@ -5,13 +5,13 @@ import type { GrantAlert } from "../../../shared/db/identity_store.ts";
 import { shownClientName } from "../../../shared/oauth/client_name.ts";
 import { DateText, Name, Notice } from "../../../shared/pages/components.tsx";
 import type { PageFormat } from "../../../shared/words/page_format.ts";
-import type { Words } from "../../../shared/words/words.ts";
+import type { PageWords } from "../../../shared/words/page_words.ts";
 
 interface AlertsView {
   alerts: readonly GrantAlert[];
   /** The hidden input that ties the form to the person. */
   token: Child;
-  words: Words["pages"]["alerts"];
+  words: PageWords["alerts"];
   format: PageFormat;
 }
 

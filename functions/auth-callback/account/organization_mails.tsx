@@ -3,15 +3,15 @@
 import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
 import { Name } from "../../../shared/pages/components.tsx";
-import type { Words } from "../../../shared/words/words.ts";
+import type { PageWords } from "../../../shared/words/page_words.ts";
 
-type MailWords = Words["pages"]["reminders"]["mails"];
+type MailWords = PageWords["reminders"]["mails"];
 type Organization = Account["organizations"][number];
 
 interface MailsView {
   organizations: Organization[];
   token: Child;
-  words: Words["pages"]["reminders"];
+  words: PageWords["reminders"];
 }
 
 export function OrganizationMails({ organizations, token, words: { mails: words } }: MailsView) {

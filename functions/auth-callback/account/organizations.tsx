@@ -6,7 +6,7 @@ import { planText } from "./plan_text.ts";
 import { DateText, Name, Notice } from "../../../shared/pages/components.tsx";
 import { booksPath, organizationPath } from "../../../shared/urls.ts";
 import type { PageFormat } from "../../../shared/words/page_format.ts";
-import type { Words } from "../../../shared/words/words.ts";
+import type { PageWords } from "../../../shared/words/page_words.ts";
 
 interface OrganizationsView {
   organizations: Account["organizations"];
@@ -14,7 +14,7 @@ interface OrganizationsView {
   isSold: boolean;
   receivesMail: boolean;
   token: Child;
-  words: Words["pages"];
+  words: PageWords;
   format: PageFormat;
 }
 

@@ -5,14 +5,14 @@ import type { Account } from "../../../shared/db/identity_store.ts";
 import { countriesByName } from "../profile/country.ts";
 import { Name } from "../../../shared/pages/components.tsx";
 import type { PageFormat } from "../../../shared/words/page_format.ts";
-import type { Words } from "../../../shared/words/words.ts";
+import type { PageWords } from "../../../shared/words/page_words.ts";
 
 interface PersonView {
   email: string;
   profile: Account["profile"];
   /** The hidden input that ties a form to the person. */
   token: Child;
-  words: Words["pages"]["person"];
+  words: PageWords["person"];
   format: PageFormat;
 }
 

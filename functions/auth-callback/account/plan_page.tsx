@@ -14,7 +14,7 @@ import { livingIn } from "../../../shared/pages/reader.ts";
 import { createUrls } from "../../../shared/urls.ts";
 import type { PageFormat } from "../../../shared/words/page_format.ts";
 import type { Reader } from "../../../shared/words/reader.ts";
-import type { Words } from "../../../shared/words/words.ts";
+import type { PageWords } from "../../../shared/words/page_words.ts";
 import { type Handler, type PageDeps, signedIn } from "../page_guards.ts";
 import { planText } from "./plan_text.ts";
 import { tabsIn } from "./tabs_in.ts";
@@ -23,7 +23,7 @@ interface PlanView {
   organization: AccountOrganization;
   features: Account["plan_features"];
   config: Config;
-  words: Words["pages"];
+  words: PageWords;
   format: PageFormat;
 }
 

@@ -1,6 +1,6 @@
 /** Selects the sentence that describes an organization's current plan. */
 import type { PageFormat } from "../../../shared/words/page_format.ts";
-import type { Words } from "../../../shared/words/words.ts";
+import type { PageWords } from "../../../shared/words/page_words.ts";
 
 type Plan = "free" | "pro" | "team";
 
@@ -22,7 +22,7 @@ export interface PlanState {
 }
 
 interface Reading {
-  words: Words["pages"]["plan"];
+  words: PageWords["plan"];
   format: PageFormat;
 }
 

@@ -5,7 +5,7 @@ import type { Account, AccountProviderLink } from "../../../shared/db/identity_s
 import { Name, Row } from "../../../shared/pages/components.tsx";
 import type { Registry } from "../../../shared/providers/registry.ts";
 import type { PageFormat } from "../../../shared/words/page_format.ts";
-import type { Words } from "../../../shared/words/words.ts";
+import type { PageWords } from "../../../shared/words/page_words.ts";
 import { connectPath, removePath } from "./providers/addresses.ts";
 import { providerName } from "./providers/provider_name.ts";
 
@@ -19,7 +19,7 @@ interface ProviderLinksView {
   format: PageFormat;
 }
 
-type LinkWords = Words["pages"]["providerLinks"];
+type LinkWords = PageWords["providerLinks"];
 
 export function ProviderLinks({ links, connectable, providers, token, words, format }: ProviderLinksView) {
   if (links.length === 0 && connectable.length === 0) return <p>{words.none}</p>;

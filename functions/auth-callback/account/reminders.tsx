@@ -4,13 +4,13 @@ import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
 import { timezones } from "../profile/timezone.ts";
 import { Name, Notice, SelectField, Submit, TextField } from "../../../shared/pages/components.tsx";
-import type { Words } from "../../../shared/words/words.ts";
+import type { PageWords } from "../../../shared/words/page_words.ts";
 
 interface ReminderView {
   profile: Account["profile"];
   organizations: Account["organizations"];
   token: Child;
-  words: Words["pages"]["reminders"];
+  words: PageWords["reminders"];
 }
 
 export function ReminderForm(

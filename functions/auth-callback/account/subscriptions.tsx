@@ -4,6 +4,7 @@ import type { Child } from "hono/jsx";
 import type { ConnectedApp } from "../../../shared/db/connected_app.ts";
 import { DateText } from "../../../shared/pages/components.tsx";
 import type { PageFormat } from "../../../shared/words/page_format.ts";
+import type { PageWords } from "../../../shared/words/page_words.ts";
 import type { Words } from "../../../shared/words/words.ts";
 
 interface SubscriptionsView {
@@ -11,7 +12,7 @@ interface SubscriptionsView {
   appName: string;
   /** The hidden input that ties the form to the person. */
   token: Child;
-  words: Words["pages"]["apps"];
+  words: PageWords["apps"];
   /** Titles by event. */
   events: Words["events"];
   format: PageFormat;

@@ -1,6 +1,6 @@
 /** Reads a new rule from the form of the policy page. */
 import type { Approver, NewRule, WritingRole } from "../../../shared/approvals/proposal.ts";
-import type { Words } from "../../../shared/words/words.ts";
+import type { PageWords } from "../../../shared/words/page_words.ts";
 import type { Form } from "../page_guards.ts";
 
 export const ROLES: readonly WritingRole[] = ["member", "manager", "owner"];
@@ -57,7 +57,7 @@ export function readRule(
   { tools, currency, words }: {
     tools: readonly string[];
     currency: string;
-    words: Words["pages"]["approvalPolicy"]["problems"];
+    words: PageWords["approvalPolicy"]["problems"];
   },
 ): { rule: NewRule } | { typed: TypedRule } {
   const typed: TypedRule = {

@@ -4,7 +4,7 @@ import type { Child } from "hono/jsx";
 import type { Account, AccountOrganization } from "../../../shared/db/identity_store.ts";
 import { DateText, Name, Row } from "../../../shared/pages/components.tsx";
 import type { PageFormat } from "../../../shared/words/page_format.ts";
-import type { Words } from "../../../shared/words/words.ts";
+import type { PageWords } from "../../../shared/words/page_words.ts";
 
 /** The values of the form's field `action`. */
 export type CalendarAction = "create" | "show_amounts" | "hide_amounts" | "end";
@@ -13,7 +13,7 @@ interface CalendarsView {
   organizations: Account["organizations"];
   /** The hidden input that ties a form to the person. */
   token: Child;
-  words: Words["pages"]["calendars"];
+  words: PageWords["calendars"];
   format: PageFormat;
 }
 

@@ -1,6 +1,6 @@
 /** Reads the form of the DATEV accounts. */
 import { ACCOUNT, type DatevSettings, TAX_RATES } from "../../../shared/export/datev_settings.ts";
-import type { Words } from "../../../shared/words/words.ts";
+import type { PageWords } from "../../../shared/words/page_words.ts";
 import type { Form } from "../page_guards.ts";
 
 /** The input by field name, to show again with its errors. */
@@ -38,7 +38,7 @@ export function readDatev(
   { categories, before, words }: {
     categories: readonly string[];
     before: DatevSettings | null;
-    words: Words["pages"]["datev"]["problems"];
+    words: PageWords["datev"]["problems"];
   },
 ): { settings: DatevSettings } | { typed: TypedDatev } {
   const problems: Record<string, string> = {};

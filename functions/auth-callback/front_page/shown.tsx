@@ -1,9 +1,9 @@
 /** @jsxImportSource hono/jsx */
 /** The chart and the reminder mail with example figures, in the page's theme and without external files. */
 import { Bar } from "../../../shared/pages/components.tsx";
-import type { Words } from "../../../shared/words/words.ts";
+import type { Catalog } from "../../../shared/words/page_words.ts";
 
-export function Shown({ words: { pages: { frontPage: { shown } }, mails: { digest } } }: { words: Words }) {
+export function Shown({ words: { pages: { frontPage: { shown } }, mails: { digest } } }: { words: Catalog }) {
   const { chart, digest: mail } = shown;
   const most = Math.max(...chart.rows.map(({ value }) => value));
   const none = { later: 0, until: "", trial: 0, cancelBy: 0, renewal: 0, priceRise: 0, awaited: 0, usedUp: 0 };

@@ -5,7 +5,7 @@ import { createFormToken } from "../../../shared/http/form_post.ts";
 import { Name, Notice, Submit } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import type { RefusalFacts } from "../../../shared/words/message.ts";
-import type { Words } from "../../../shared/words/words.ts";
+import type { PageWords } from "../../../shared/words/page_words.ts";
 import type { PageDeps } from "../page_guards.ts";
 import { PROGRESS_SCRIPT } from "./progress_script.ts";
 import type { Found } from "./steps.ts";
@@ -105,7 +105,7 @@ export async function renderUpload(
 type Reasons = Record<string, ((params: RefusalFacts["params"]) => { message: string }) | undefined>;
 
 /** The assistant's error texts without their hints, which concern its call. */
-function reasonOf({ code, params = {} }: RefusalFacts, words: Words["pages"]["uploadFailures"]): string {
+function reasonOf({ code, params = {} }: RefusalFacts, words: PageWords["uploadFailures"]): string {
   if (code === "no_file") return words.noFile;
   return (words.reasons as object as Reasons)[code]?.(params).message ?? words.unreadable;
 }

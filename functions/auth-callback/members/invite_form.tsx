@@ -3,7 +3,7 @@
 import type { Child } from "hono/jsx";
 import type { Members } from "../../../shared/db/members_store.ts";
 import { RadioList, Submit, TextField } from "../../../shared/pages/components.tsx";
-import type { Words } from "../../../shared/words/words.ts";
+import type { PageWords } from "../../../shared/words/page_words.ts";
 import { membersPath } from "./addresses.ts";
 import { isGivenRole } from "./asked.ts";
 
@@ -17,7 +17,7 @@ export interface Invited {
 interface InviteFormView {
   members: Members;
   token: Child;
-  words: Words["pages"]["members"];
+  words: PageWords["members"];
   invited?: Invited | undefined;
 }
 

@@ -12,7 +12,7 @@ import { tabsOf } from "../../../shared/pages/tabs.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
 import { createUrls } from "../../../shared/urls.ts";
 import type { PageFormat } from "../../../shared/words/page_format.ts";
-import type { Words } from "../../../shared/words/words.ts";
+import type { PageWords } from "../../../shared/words/page_words.ts";
 import type { PageDeps } from "../page_guards.ts";
 import { handOverPath, membersPath, removeMemberPath } from "./addresses.ts";
 import { type Invited, InviteForm } from "./invite_form.tsx";
@@ -46,7 +46,7 @@ interface Parts {
   user: SignedInUser;
   /** The hidden input that ties a form to the person. */
   token: Child;
-  words: Words["pages"]["members"];
+  words: PageWords["members"];
   format: PageFormat;
 }
 

@@ -7,7 +7,7 @@ import { refuseUninvited } from "../sign_in/may_sign_up.ts";
 import { invitationTokenOf } from "../members/addresses.ts";
 import { isTimezone, timezoneOfCountry } from "../profile/timezone.ts";
 import type { Onboarding } from "../../../shared/db/identity_store.ts";
-import type { Words } from "../../../shared/words/words.ts";
+import type { PageWords } from "../../../shared/words/page_words.ts";
 import { type Problems, renderOnboarding } from "./onboarding_page.tsx";
 import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
 import { mailReminderConfirmation } from "../account/reminder_confirmation.ts";
@@ -60,7 +60,7 @@ export function suggest(c: AppContext, email: string): Onboarding {
   };
 }
 
-type OnboardingWords = Words["pages"]["onboarding"];
+type OnboardingWords = PageWords["onboarding"];
 
 export const read = (form: Form, email: string, words: OnboardingWords): Onboarding => {
   const country = form.get("country")?.toUpperCase() ?? "";

@@ -9,10 +9,10 @@ import type { AppContext } from "../../../shared/http/app.ts";
 import { Facts, Notice } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { RETENTION } from "../../../shared/retention.ts";
-import type { Words } from "../../../shared/words/words.ts";
+import type { PageWords } from "../../../shared/words/page_words.ts";
 import type { Handler, PageDeps } from "../page_guards.ts";
 
-type PolicyWords = Words["pages"]["policies"];
+type PolicyWords = PageWords["policies"];
 
 export const showPrivacy = ({ config }: PageDeps): Handler => (c) => {
   const { policies: words } = c.get("reader").words;

@@ -1,7 +1,7 @@
 /** Why a sign-in failed. The identity provider's message is never shown: anyone can put text into that link. */
-import type { Words } from "../../../shared/words/words.ts";
+import type { PageWords } from "../../../shared/words/page_words.ts";
 
-export type CallbackFailure = keyof Words["pages"]["signInFailures"]["reasons"];
+export type CallbackFailure = keyof PageWords["signInFailures"]["reasons"];
 
 // Codes of Supabase Auth 2.190 and its client, and two of RFC 6749 section 4.1.2.1 that providers pass through.
 const FAILURES: Readonly<Record<string, CallbackFailure>> = {

@@ -8,7 +8,7 @@ import { readAskingApp } from "../../../shared/oauth/asking_app.ts";
 import { BrowserToken, Buttons, Name, TextField } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { DIRECT_HEADER } from "../../../shared/routes.ts";
-import type { Words } from "../../../shared/words/words.ts";
+import type { PageWords } from "../../../shared/words/page_words.ts";
 import type { OpenPageDeps } from "../page_guards.ts";
 
 export interface LoginView {
@@ -152,7 +152,7 @@ export async function renderSent(
 const localUrlFor = (c: AppContext, { localUrl }: Pick<Config, "localUrl">): string | undefined =>
   c.req.header(DIRECT_HEADER) ? localUrl : undefined;
 
-function MailboxLink({ url, words, to }: { url: string; words: Words["pages"]["login"]; to?: string }) {
+function MailboxLink({ url, words, to }: { url: string; words: PageWords["login"]; to?: string }) {
   return (
     <>
       <a href={`${url}/mail${to ? `?${new URLSearchParams({ to })}` : ""}`}>{words.mailbox}</a>{" "}

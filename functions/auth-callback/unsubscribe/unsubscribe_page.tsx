@@ -8,11 +8,11 @@ import { Name, Submit } from "../../../shared/pages/components.tsx";
 import { renderProblem } from "../../../shared/pages/error_page.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import type { Scope } from "../../../shared/reminders/unsubscribe_token.ts";
-import type { Words } from "../../../shared/words/words.ts";
+import type { PageWords } from "../../../shared/words/page_words.ts";
 import type { PageDeps } from "../page_guards.ts";
 
 type Organizations = Unsubscribable["organizations"];
-type UnsubscribeWords = Words["pages"]["unsubscribe"];
+type UnsubscribeWords = PageWords["unsubscribe"];
 
 const here = (c: AppContext) => c.req.path + new URL(c.req.url).search;
 

@@ -1,4 +1,4 @@
-/** The English catalog. */
+/** The English catalog, without the words of pages. */
 import type { Progress } from "../message.ts";
 import * as answer from "./answer.ts";
 import * as approvals from "./approvals.ts";
@@ -26,7 +26,6 @@ import * as listExpenses from "./list_expenses.ts";
 import * as logExpenses from "./log_expenses.ts";
 import { mails } from "./mails/mod.ts";
 import * as markBillPaid from "./mark_bill_paid.ts";
-import * as pages from "./pages/mod.ts";
 import * as reconcile from "./reconcile.ts";
 import { findings } from "./review_bills.ts";
 import { schedule } from "./schedule.ts";
@@ -39,7 +38,6 @@ import * as updateSettings from "./update_settings.ts";
 
 export const en = {
   language: "en",
-  pages,
   /** The chart's page, which local/build_chart.ts builds with these words. */
   chartPage,
   /** The connector's name, instructions and refusals. */

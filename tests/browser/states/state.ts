@@ -2,7 +2,7 @@
 import type { OrganizationState } from "../../../shared/organization_state.ts";
 import type { Config } from "../../../shared/config.ts";
 import { PROVIDERS } from "../../../shared/providers/registry.ts";
-import type { Languages } from "../../../shared/words/words.ts";
+import type { Languages } from "../../../shared/words/page_words.ts";
 import { answering, type Browser, createPages, signIn } from "../../functions/auth-callback/harness.ts";
 
 /** The state's request, sent to the app in the session of `browser`. */

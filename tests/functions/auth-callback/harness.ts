@@ -7,7 +7,7 @@ import type { Database } from "../../../shared/db/client.ts";
 import { BROWSER_TOKEN } from "../../../shared/http/browser_token.ts";
 import { createLog } from "../../../shared/log.ts";
 import { PROVIDERS, type Registry } from "../../../shared/providers/registry.ts";
-import type { Languages } from "../../../shared/words/words.ts";
+import type { Languages } from "../../../shared/words/page_words.ts";
 import type { TestDatabase } from "../../_support/database.ts";
 import { FakeIdentityProvider } from "./fake_identity_provider.ts";
 

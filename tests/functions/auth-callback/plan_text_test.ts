@@ -1,8 +1,10 @@
 import { assertEquals } from "@std/assert";
 import { type PlanState, planText as write } from "../../../functions/auth-callback/account/plan_text.ts";
-import { en } from "../../../shared/words/en/mod.ts";
+import { LANGUAGES } from "../../../shared/words/page_words.ts";
 import { localeOf } from "../../../shared/words/locale.ts";
 import { pageFormat } from "../../../shared/words/page_format.ts";
+
+const { en } = LANGUAGES;
 
 const READING = { words: en.pages.plan, format: pageFormat("en-GB") };
 const planText = (state: PlanState) => write(state, READING);

@@ -4,11 +4,11 @@
 import { assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import { type Config, readConfig } from "../../../shared/config.ts";
 import { RETENTION } from "../../../shared/retention.ts";
-import { wordsOf } from "../../../shared/words/words.ts";
+import { LANGUAGES } from "../../../shared/words/page_words.ts";
 import { answering, createPages } from "./harness.ts";
 
 const OPERATOR = { operatorName: "Example Ltd", operatorContact: "privacy@example.com", operatorCountry: "Germany" };
-const words = wordsOf("en").pages.policies;
+const words = LANGUAGES.en.pages.policies;
 const read = async (path: string, config = {}) =>
   await (await createPages(answering({}), config).browser().get(path)).text();
 

@@ -50,9 +50,11 @@ import { isScope } from "../../../shared/reminders/unsubscribe_token.ts";
 import { localPath } from "../../../shared/routes.ts";
 import { readToken } from "../../../shared/signed_token.ts";
 import type { Run } from "../cost.ts";
-import { en } from "../../../shared/words/en/mod.ts";
+import { LANGUAGES } from "../../../shared/words/page_words.ts";
 import { formatOf } from "../../../shared/words/format.ts";
 import { all, at, chunks, CSV, FORM, HEADER, headers, type Parser, pieces, SECRETS, SITE } from "./limits.ts";
+
+const { en } = LANGUAGES;
 
 const CONNECT_WORDS = en.pages.connectProvider;
 

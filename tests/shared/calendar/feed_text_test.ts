@@ -5,8 +5,10 @@ import ICAL from "ical.js";
 import { writeCalendar } from "../../../shared/calendar/feed_text.ts";
 import type { CalendarFacts, DueDate } from "../../../shared/calendar/facts.ts";
 import { formatOf } from "../../../shared/words/format.ts";
-import { en } from "../../../shared/words/en/mod.ts";
+import { LANGUAGES } from "../../../shared/words/page_words.ts";
 import { accented, plainWords } from "../../_support/accented.tsx";
+
+const { en } = LANGUAGES;
 
 const rent: DueDate = {
   bill_id: "bill_000000000001",

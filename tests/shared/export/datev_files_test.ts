@@ -3,7 +3,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { COLUMNS, quoted } from "../../../shared/export/datev_format.ts";
 import { type DatevExport, datevFiles } from "../../../shared/export/datev_files.ts";
 import type { DatevSettings } from "../../../shared/export/datev_settings.ts";
-import { wordsOf } from "../../../shared/words/words.ts";
+import { LANGUAGES } from "../../../shared/words/page_words.ts";
 import { collectGarbage } from "../../_support/collect_garbage.ts";
 import { readCsv } from "../../_support/unzip.ts";
 
@@ -38,7 +38,7 @@ async function filesOf(rows: Record<string, unknown>[], more: Partial<DatevExpor
       currency: "EUR",
       period: { from: "2026-10-05", to: "2026-10-31" },
       made: new Date("2026-11-20T10:30:00.123Z"),
-      words: wordsOf("en").pages.datevFiles,
+      words: LANGUAGES.en.pages.datevFiles,
       uncategorized: "Uncategorized",
       fileOf: ({ document_ids: [id] = [] }: { document_ids?: string[] }) => id && `documents/2026-10-05-${id}-r.pdf`,
       ...more,
@@ -224,7 +224,7 @@ Deno.test("remarks on 50,000 payments stream through flat memory", { ignore: !co
     },
     {
       ...{ settings: SETTINGS, closed: null, currency: "EUR", period: { from: "2026-10-01", to: "2026-10-31" } },
-      ...{ made: new Date("2026-11-20T10:30:00Z"), words: wordsOf("en").pages.datevFiles },
+      ...{ made: new Date("2026-11-20T10:30:00Z"), words: LANGUAGES.en.pages.datevFiles },
       ...{ uncategorized: "Uncategorized", fileOf: () => undefined },
     },
   );

@@ -10,8 +10,10 @@ import { Name, Notice, RadioList, SelectField, TextField } from "../../../shared
 import { ConnectSteps } from "../../../shared/pages/connect_steps.tsx";
 import { pageErrors } from "../../../shared/pages/error_page.tsx";
 import { livingIn, readers } from "../../../shared/pages/reader.ts";
-import { en } from "../../../shared/words/en/mod.ts";
+import { LANGUAGES } from "../../../shared/words/page_words.ts";
 import { type PageOptions, renderPage } from "../../../shared/pages/layout.tsx";
+
+const { en } = LANGUAGES;
 
 const CONFIG = {
   siteUrl: "https://site.example",

@@ -2,7 +2,7 @@
  * Every provider against every provider scenario. A provider without a fixture fails here, and so does a fixture that
  * does not play a scenario as declared.
  */
-import { en } from "../../../shared/words/en/mod.ts";
+import { LANGUAGES } from "../../../shared/words/page_words.ts";
 import { assert, assertEquals, assertInstanceOf } from "@std/assert";
 import { fixtureAmount, PROVIDER_FIXTURES } from "../../../local/fixtures/providers/app.ts";
 import { type Outcome, type Scenario, scenarioOf, SCENARIOS } from "../../../local/fixtures/providers/scenario.ts";
@@ -10,6 +10,8 @@ import type { Month, Statement } from "../../../shared/providers/provider.ts";
 import { ProviderError } from "../../../shared/providers/provider_error.ts";
 import { PROVIDERS } from "../../../shared/providers/registry.ts";
 import { type Providers, serveProviders } from "../../_support/providers.ts";
+
+const { en } = LANGUAGES;
 
 const NOW = new Date("2026-11-20T06:00:00Z");
 const OCTOBER: Month = { start: "2026-10-01", end: "2026-11-01" };

@@ -2,8 +2,10 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { readSchemaFiles } from "../../../local/sql/schema_files.ts";
 import { TOOLS } from "../../../functions/mcp/tools/mod.ts";
-import { en } from "../../../shared/words/en/mod.ts";
+import { LANGUAGES } from "../../../shared/words/page_words.ts";
 import { argumentsOf, callsOf, literalsIn } from "./sql_calls.ts";
+
+const { en } = LANGUAGES;
 
 const sql = (await readSchemaFiles()).map(({ sql }) => sql).join("\n");
 

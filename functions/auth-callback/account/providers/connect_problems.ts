@@ -1,6 +1,6 @@
 /** Explains why a credential is rejected. Never repeats the input or the provider's answer. */
 import type { Credential, Provider } from "../../../../shared/providers/provider.ts";
-import type { Words } from "../../../../shared/words/words.ts";
+import type { PageWords } from "../../../../shared/words/page_words.ts";
 import type { Trial } from "./try_credential.ts";
 
 /** By field name. */
@@ -13,7 +13,7 @@ export interface Failure {
   message?: string;
 }
 
-type ConnectWords = Words["pages"]["connectProvider"];
+type ConnectWords = PageWords["connectProvider"];
 
 /** Validates a credential before the provider is queried. */
 export function fieldProblems({ fields }: Provider, credential: Credential, words: ConnectWords): FieldProblems {
@@ -28,7 +28,7 @@ export function fieldProblems({ fields }: Provider, credential: Credential, word
 export function trialFailure(
   { name, base, fields }: Provider,
   trial: Exclude<Trial, { outcome: "accepted" }>,
-  words: Words["pages"]["trials"],
+  words: PageWords["trials"],
 ): Failure {
   const asked = base ? name : undefined;
   switch (trial.outcome) {

@@ -6,7 +6,7 @@ import type { SignedInUser } from "../../../../shared/http/session.ts";
 import { Name } from "../../../../shared/pages/components.tsx";
 import { type Problem, renderProblem } from "../../../../shared/pages/error_page.tsx";
 import { createUrls } from "../../../../shared/urls.ts";
-import type { Words } from "../../../../shared/words/words.ts";
+import type { PageWords } from "../../../../shared/words/page_words.ts";
 import type { PageDeps } from "../../page_guards.ts";
 
 export function renderRefusal(
@@ -22,7 +22,7 @@ export function renderRefusal(
 
 function describe(
   refusal: ConnectionRefusal,
-  { words, config }: { words: Words["pages"]["connectRefusals"]; config: PageDeps["config"] },
+  { words, config }: { words: PageWords["connectRefusals"]; config: PageDeps["config"] },
 ): Pick<Problem, "title" | "message"> & Partial<Problem> & { status: number } {
   if (refusal.outcome === "unknown_bill") return { status: 404, ...words.unknownBill };
   const bill = <Name>{refusal.bill}</Name>;
