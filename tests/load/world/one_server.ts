@@ -23,7 +23,7 @@ const UNLIMITED = [
     "login_mail_ip",
     "login_mail_address",
   ],
-  ...["sign_in_ip", "session_refresh_ip", "organization_ip", "import_upload_ip"],
+  ...["sign_in_ip", "session_refresh_ip", "organization_ip", "import_upload_ip", "ungranted_clients"],
 ];
 export const OUT_OF_REACH = JSON.stringify(Object.fromEntries(UNLIMITED.map((name) => [name, 1_000_000])));
 
