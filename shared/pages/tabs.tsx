@@ -13,7 +13,7 @@ export interface Tabs {
   /** The reader's. */
   organizations: readonly { id: string; name: string }[];
   pages: readonly Page[];
-  /** The current page; undefined for a page below one of the tabs. */
+  /** The current tab, also on pages below it; undefined outside of the tabs. */
   current: Page | "account" | undefined;
 }
 

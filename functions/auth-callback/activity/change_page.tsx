@@ -46,7 +46,7 @@ export async function renderChange(
     title: words.changeTitle,
     config,
     user,
-    tabs: tabsOf(page.organization.id, page.state),
+    tabs: tabsOf(page.organization.id, page.state, "activity"),
     ...(refused && { status: 409 as const }),
     children: (
       <>

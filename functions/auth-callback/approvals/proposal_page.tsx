@@ -48,7 +48,7 @@ export async function renderProposal(
     title: words.title,
     config,
     user,
-    tabs: tabsOf(organization.id, organizationState),
+    tabs: tabsOf(organization.id, organizationState, "approvals"),
     children: (
       <>
         {news && (

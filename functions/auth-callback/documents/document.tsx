@@ -35,7 +35,7 @@ export const showDocument = (deps: PageDeps): Handler =>
       title: words.title,
       config,
       user,
-      tabs: tabsOf(organization.id, state),
+      tabs: tabsOf(organization.id, state, "books"),
       children: (
         <>
           {c.req.query("news") === "refused" && (

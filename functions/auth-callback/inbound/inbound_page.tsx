@@ -46,7 +46,7 @@ export async function renderInbound(
     title: words.title,
     config,
     user,
-    tabs: tabsOf(inbound.id, inbound.state),
+    tabs: tabsOf(inbound.id, inbound.state, "books"),
     script: COPY_SCRIPT,
     children: (
       <>

@@ -26,7 +26,7 @@ export const showHandOver = (deps: PageDeps): Handler =>
       title: words.title,
       config,
       user,
-      tabs: tabsOf(shown.id, shown.state),
+      tabs: tabsOf(shown.id, shown.state, "members"),
       children: (
         <>
           <h1>{words.question(<Name>{shown.name}</Name>)}</h1>

@@ -31,7 +31,7 @@ export const showRemoveMember = (deps: PageDeps): Handler =>
       title: words.title(leaves),
       config,
       user,
-      tabs: tabsOf(organizationId, removal.state),
+      tabs: tabsOf(organizationId, removal.state, "members"),
       children: (
         <>
           <h1>

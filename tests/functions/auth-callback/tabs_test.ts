@@ -64,7 +64,7 @@ accountTest(
   },
 );
 
-uploadTest("pages below the tabs have them too, without an open one", async (test) => {
+uploadTest("pages below the tabs have them too, with the tab above them open", async (test) => {
   const { pages, database, mira: { browser, organizationId } } = test;
   const ben = await onboarded(pages, database, "ben@example.com");
   await addMember(database, organizationId, ben.id, "member");
@@ -79,25 +79,27 @@ uploadTest("pages below the tabs have them too, without an open one", async (tes
   );
   const grant = await connectApp(database, { userId: test.mira.id, name: "Claude" });
   const upload = await linkFor(test, test.mira);
-  const tabs = topOf(await (await browser.get("/books")).text()).tabs;
+  const { tabs, open: books } = topOf(await (await browser.get("/books")).text());
   assertEquals(tabs.length, 6);
-  const paths = [
-    `/organizations/${organizationId}/delete`,
-    `/organizations/${organizationId}/members/remove?member=${ben.id}`,
-    connect,
-    `${connect}&provider=digitalocean`,
-    connect.replace("connect?", "connected?"),
-    `/account/providers/remove?link=${links[0]!.id}`,
-    `/account/access?grant=${grant}`,
-    `/account/disconnect?grant=${grant}`,
-    upload,
+  const members = `/organizations/${organizationId}/members`;
+  const paths: [path: string, open?: string][] = [
+    [`/organizations/${organizationId}/delete`],
+    [`${members}/remove?member=${ben.id}`, members],
+    [connect],
+    [`${connect}&provider=digitalocean`],
+    [connect.replace("connect?", "connected?")],
+    [`/account/providers/remove?link=${links[0]!.id}`],
+    [`/account/access?grant=${grant}`],
+    [`/account/disconnect?grant=${grant}`],
+    [upload, books],
   ];
-  for (const path of paths) {
+  for (const [path, above] of paths) {
     const { tabs: shown, open } = topOf(await (await browser.get(path)).text());
-    assertEquals([shown, open], [tabs, undefined], path);
+    assertEquals([shown, open], [tabs, above], path);
   }
   const taken = await (await send(browser, upload, new File([ublInvoice()], "power.xml", { type: "text/xml" }))).text();
   assertEquals(topOf(taken).tabs, tabs);
   const document = /href="(\/account\/documents\/doc_[0-9a-z]+)"/.exec(taken)![1]!;
-  assertEquals(topOf(await (await browser.get(document)).text()).tabs, tabs);
+  const below = topOf(await (await browser.get(document)).text());
+  assertEquals([below.tabs, below.open], [tabs, books]);
 });
