@@ -322,13 +322,6 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   // Approvals and shared costs.
   sql(
-    "a proposal of an earlier day is answered instead of a new one",
-    "approvals/propose",
-    " and p.proposed_on = context.today",
-    "",
-    "approvals",
-  ),
-  sql(
     "a proposal is approved without a plan",
     "approvals/decide_proposal",
     "and identity.organization_has_feature(proposal.organization_id, 'ai:connector', app.instant())",

@@ -63,7 +63,13 @@ export async function openImport(
     if (answer.outcome === "ok") return answer.result;
     throw new AppError("forbidden", "refused meanwhile", { says: ({ uploadRefused }) => uploadRefused });
   };
-  return { user, organization, tabs: tabsOf(organization.id, first.state, "books"), opened: data?.import as OpenImport, step };
+  return {
+    user,
+    organization,
+    tabs: tabsOf(organization.id, first.state, "books"),
+    opened: data?.import as OpenImport,
+    step,
+  };
 }
 
 /**

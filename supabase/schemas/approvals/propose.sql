@@ -93,7 +93,7 @@ begin
   select * into proposal from app.proposals as p
   where p.organization_id = context.organization_id and p.actor_id = context.actor_id and p.state = 'pending'
     and p.tool = propose.tool and p.arguments = asked_for
-    and p.fingerprint = would ->> 'fingerprint' and p.proposed_on = context.today;
+    and p.fingerprint = would ->> 'fingerprint';
   if found then
     return app.answer_proposal(proposal);
   end if;
