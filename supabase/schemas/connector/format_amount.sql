@@ -6,8 +6,11 @@ comment on function app.format_minor is 'Minor units as a decimal string in majo
 
 create or replace function app.format_amount(minor numeric, currency text) returns text
 language plpgsql stable set search_path = '' as $$
+declare
+  -- A variable, because the planner would not inline app.format_minor with a query as its argument.
+  exponent constant int := (select c.exponent from app.currencies as c where c.code = currency);
 begin
-  return app.format_minor(minor, (select c.exponent from app.currencies as c where c.code = currency));
+  return app.format_minor(minor, exponent);
 end
 $$;
 comment on function app.format_amount is
