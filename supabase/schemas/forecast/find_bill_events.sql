@@ -17,11 +17,14 @@ comment on type app.forecast_event is
   'account_id, only the total changes.';
 
 create or replace function app.sole_account(positions app.forecast_position[]) returns text
-language sql immutable
+language plpgsql immutable set search_path = '' as $$
+begin
   return (
     select min(p.account_id) from unnest(positions) as p where p.kind = 'account'
     having count(distinct p.account_id) = 1
   );
+end
+$$;
 comment on function app.sole_account is 'Returns the only account that isn''t a card; null with several.';
 
 create or replace function app.find_bill_events(context app.context, until date, positions app.forecast_position[],

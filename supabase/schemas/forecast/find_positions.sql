@@ -32,16 +32,19 @@ language sql immutable
 comment on function app.signed_minor is 'Returns an amount as a change of a balance.';
 
 create or replace function app.worth_in(base_currency text, currency text, day date) returns float8
-language plpgsql stable set search_path = '' as $$
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 begin
-  return case when currency = base_currency then 1 else (
+  if currency = base_currency then
+    return 1;
+  end if;
+  return (
     select t.per_euro * 10::numeric ^ base.exponent / (f.per_euro * 10::numeric ^ c.exponent)
     from app.currencies as c
     cross join app.currencies as base
     cross join lateral app.rates_as_of(c.code, day) as f
     cross join lateral app.rates_as_of(base.code, day) as t
     where c.code = worth_in.currency and base.code = worth_in.base_currency
-  ) end;
+  );
 end
 $$;
 comment on function app.worth_in is
@@ -83,14 +86,15 @@ begin
       from app.statement_lines as l
       where l.organization_id = context.organization_id
         and l.booked_on between context.today - max_days - max_age * 2 and context.today
+    ), pairs as materialized (
+      select r.id, r.account_id, o.id as other_id, o.account_id as other_account_id
+      from recent as r
+      join recent as o on o.id = r.other_half_id
+      where r.other_half_id is not null
     ), halves as materialized (
-      select r.id, o.account_id as other_account_id
-      from recent as r
-      join recent as o on o.id = r.other_half_id
+      select p.id, p.other_account_id from pairs as p
       union
-      select o.id, r.account_id
-      from recent as r
-      join recent as o on o.id = r.other_half_id
+      select p.other_id, p.account_id from pairs as p
     ), emptied as materialized (
       -- A paid card has a balance of 0, too, but its last line is incoming.
       select distinct on (b.id, b.currency) b.id, b.currency, h.other_account_id as heir_id
@@ -112,9 +116,8 @@ begin
       where p.organization_id = context.organization_id and p.deleted_at is null and p.expense_id like 'bill\_%'
         and p.paid_on > context.today - max_days - max_age * 2
     ), lines as materialized (
-      select p.id, p.currency, max(r.booked_on) over (partition by p.id, p.currency) - r.booked_on as days_ago,
-        r.booked_on, r.text, r.direction, r.amount_minor, app.signed_minor(r.direction, r.amount_minor) as minor,
-        r.kind, r.id as line_id, h.id is not null as is_transfer,
+      select p.id, p.currency, r.booked_on, r.text, r.direction, r.amount_minor, r.kind, r.id as line_id,
+        h.id is not null as is_transfer,
         -- The other half changes another known balance.
         o.id is not null as is_inside, b.bill_id
       from recent as r
@@ -128,7 +131,9 @@ begin
       where r.booked_on between p.covered_on - max_days + 1 and p.covered_on and r.kind <> all (unmoved)
     ), flows as materialized (
       -- Numbers differ on every line, so they aren't words of a name.
-      select l.*, case when l.direction = 'out' then regexp_replace(l.text, '\S*\d\S*', '', 'g') end as spelling
+      select l.id, l.currency, l.booked_on, l.amount_minor, app.signed_minor(l.direction, l.amount_minor) as minor,
+        l.line_id, l.is_inside,
+        case when l.direction = 'out' then regexp_replace(l.text, '\S*\d\S*', '', 'g') end as spelling
       from lines as l
       left join (
         select i.line_id from app.incomes as i
@@ -190,22 +195,25 @@ begin
       ) as h
       group by h.id, h.currency
     ), spans as materialized (
-      select x.id, x.currency, x.days, round(x.days / 7)::int as weeks
+      select e.id, e.currency, e.last_on, x.days, round(x.days / 7)::int as weeks
       from (
-        select l.id, l.currency, case
-          -- Most charges are monthly, and whole months contain each one equally often.
-          when max(l.days_ago) >= 26 then floor((max(l.days_ago) + 5) / 30.4375) * 30.4375
-          else (max(l.days_ago) + 1) / 7 * 7 end::float8 as days
+        select l.id, l.currency, max(l.booked_on) as last_on, max(l.booked_on) - min(l.booked_on) as days
         from lines as l group by l.id, l.currency
+      ) as e
+      cross join lateral (
+        -- Most charges are monthly, and whole months contain each one equally often.
+        select case when e.days >= 26 then floor((e.days + 5) / 30.4375) * 30.4375
+          else (e.days + 1) / 7 * 7 end::float8 as days
       ) as x
       where x.days > 0
     ), weeks as materialized (
-      select f.id, f.currency, floor(f.days_ago * s.weeks / s.days) as week, sum(f.minor)::float8 as minor,
+      select f.id, f.currency, floor((s.last_on - f.booked_on) * s.weeks / s.days) as week,
+        sum(f.minor)::float8 as minor,
         coalesce(sum(f.minor) filter (where not f.is_inside), 0)::float8 as outside
       from flows as f
       left join (select distinct x.line_id from billed as x) as b on b.line_id = f.line_id
       join spans as s on s.id = f.id and s.currency = f.currency
-      where b.line_id is null and f.days_ago < s.days
+      where b.line_id is null and s.last_on - f.booked_on < s.days
       group by 1, 2, 3
     ), usual as materialized (
       select s.id, s.currency, s.weeks, coalesce(sum(w.minor), 0) / s.days as day_minor,

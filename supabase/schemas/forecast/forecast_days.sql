@@ -22,7 +22,7 @@ comment on function app.flow_variance is
 
 create or replace function app.forecast_days(context app.context, positions app.forecast_position[],
   events app.forecast_event[], until date) returns setof app.forecast_day
-language plpgsql stable set search_path = '' set jit = 'off' as $$
+language plpgsql stable set search_path = '' set jit = 'off' set plan_cache_mode = 'force_generic_plan' as $$
 declare
   -- Banks book debits late and salaries early or late, by a weekend at most.
   shift_days constant int := 3;
