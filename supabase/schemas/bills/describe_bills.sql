@@ -48,6 +48,9 @@ declare
   default_lead_days constant int := app.default_lead_days(context);
   -- Report only the number of dates: a daily bill may be unpaid for a year.
   max_overdue_shown constant int := 24;
+  documented constant text[] := array(
+    select distinct d.expense_id from app.documents as d where d.expense_id = any (bill_ids) and d.deleted_at is null
+  );
 begin
   return (
     with passed as (
@@ -105,7 +108,8 @@ begin
       'snoozed_until', case when u.snoozed_until > context.today then u.snoozed_until end,
       'overdue', coalesce(overdue.dates, '[]'),
       'awaiting_amount', to_jsonb(awaited.dates),
-      'has_document', nullif(app.has_date_document(b.id, coalesce(overdue.earliest_due, u.due_on)), false),
+      'has_document', case when b.id = any (documented)
+        then nullif(app.has_date_document(b.id, coalesce(overdue.earliest_due, u.due_on)), false) end,
       'overdue_count', case when overdue.dates_count > max_overdue_shown then overdue.dates_count end,
       'status', as_of.status,
       'paused_until', case when as_of.status = 'paused' then b.paused_until end,
@@ -148,7 +152,12 @@ begin
     join app.currencies as c on c.code = b.currency
     cross join lateral (select app.status_on(b.bill, context.today) as status) as as_of
     cross join lateral (select coalesce(b.remind_days_before, default_lead_days) as days) as lead
-    left join lateral app.next_exit(b.bill, context.today) as exit on b.renews_on is not null or b.contract is not null
+    -- Without offset, the function would run for each bill before its condition.
+    left join lateral (
+      select x.* from app.next_exit(b.bill, context.today) as x
+      where b.renews_on is not null or b.contract is not null
+      offset 0
+    ) as exit on true
     left join app.categories as category on category.id = b.category_id
     left join app.provider_links as link on link.expense_id = b.id and link.status <> 'revoked'
     left join overdue on overdue.expense_id = b.id

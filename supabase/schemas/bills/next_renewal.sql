@@ -18,11 +18,13 @@ comment on function app.term_months is
   'to renew. Null if unknown.';
 
 create or replace function app.next_term_on(started_on date, months int) returns date
-language sql immutable
-  return (
-    select e.day + case when extract(day from e.day) < extract(day from started_on) then 1 else 0 end
-    from (select (started_on + make_interval(months => months))::date as day) as e
-  );
+language plpgsql immutable set search_path = '' as $$
+declare
+  day constant date := started_on + make_interval(months => months);
+begin
+  return day + case when extract(day from day) < extract(day from started_on) then 1 else 0 end;
+end
+$$;
 comment on function app.next_term_on is
   'The first day after a term of so many months: its last day is the one before the day of the same number, or the '
   'last day of a month that lacks it (section 188 of the German Civil Code).';
