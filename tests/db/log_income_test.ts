@@ -267,6 +267,60 @@ testBooks("income", { day: "2026-10-28" }, {
     await books.ok("undo_change");
     assertEquals((await listed(books)).length, 1);
   },
+  "stated beside statements that show it is expected once, and each person's stays their own": async (books) => {
+    await commit(books, [
+      RENT,
+      ...["07", "08", "09", "10"].flatMap((month): Row[] => [
+        [`2026-${month}-25`, `Gehalt Ben Weber ${month}/2026`, "1400.00"],
+        [`2026-${month}-27`, `Gehalt Anna Weber ${month}/2026`, "1650.00"],
+      ]),
+    ]);
+    await books.ok("log_expenses", { items: [{ name: "Giro", amount: "100", kind: "balance" }] });
+    const expected = async () =>
+      (await books.ok("forecast", { until: "2026-11-30" })).days.flatMap(({ changes }: Json) => changes ?? []);
+    const seen = ["Gehalt Ben Weber 10/2026 1400.00 EUR", "Gehalt Anna Weber 10/2026 1650.00 EUR"];
+    assertEquals(await expected(), seen);
+    const repeats = { repeats: "monthly", date: "2026-11-25" };
+    const ben = await say(books, { name: "Ben's salary", amount: "1400", ...repeats });
+    assertEquals(warned(ben), ["income_known"]);
+    assertStringIncludes(
+      ben.warnings[0].message,
+      '"Gehalt Ben Weber 10/2026", 1400.00 EUR on 2026-10-25, counts as "Ben\'s salary"',
+    );
+    assertEquals(await expected(), ["Ben's salary 1400.00 EUR", seen[1]]);
+    await say(books, { name: "Anna's salary", amount: "1650", ...repeats, date: "2026-11-26" });
+    const both = ["Ben's salary 1400.00 EUR", "Anna's salary 1650.00 EUR"];
+    assertEquals(await expected(), both);
+    // Anna's pay comes first and Ben's late: neither takes the other's date or amount.
+    books.goTo("2026-11-26");
+    await commit(books, [["2026-11-25", "Gehalt Anna Weber 11/2026", "1650.00"], COFFEE]);
+    assertEquals(await expected(), [both[0]]);
+    books.goTo("2026-12-03");
+    await commit(books, [["2026-12-02", "Gehalt Ben Weber 11/2026", "1400.00"], ["2026-12-01", "Tea", "-3.00"]]);
+    const { warnings } = await sum(books, { period: "this_month" });
+    assertStringIncludes(warnings[0].message, '"Ben\'s salary", 1400.00 EUR, expected on 2026-12-25');
+    assertStringIncludes(warnings[0].message, '"Anna\'s salary", 1650.00 EUR, expected on 2026-12-26');
+    assertEquals(warnings[0].message.includes("Gehalt"), false);
+  },
+  "stated with another amount or payer than a statement's is told to be expected beside it": async (books) => {
+    await commit(books, [RENT, ...["08", "09", "10"].map((month): Row => [`2026-${month}-25`, PAY[1], "2450.00"])]);
+    const repeats = { repeats: "monthly", date: "2026-11-25" };
+    const other = await say(books, { amount: "3000", ...repeats });
+    assertEquals(warned(other), ["income_alike"]);
+    assertStringIncludes(
+      other.warnings[0].message,
+      '"Work GmbH salary", 2450.00 EUR, is expected on 2026-11-25 as well, because it comes regularly. If "Salary" (inc_',
+    );
+    // With the payer's name, it is the same income after a raise.
+    await books.ok("update_expenses", { ids: [other.data.results[0].id], set: { name: "Salary, Work" } });
+    const { warnings } = await sum(books, { from: "2026-10-01", to: "2026-11-30" });
+    assertEquals(
+      warnings.map(({ message }: Json) => message).filter((text: string) => text.startsWith("Not included")),
+      ['Not included, as it has not arrived: "Salary, Work", 3000.00 EUR, expected on 2026-11-25.'],
+    );
+    assertEquals(warned(await say(books, { payee: "Globex Inc", amount: "2900", ...repeats })), []);
+    assertEquals(warned(await say(books, { amount: "2950", ...repeats })), ["income_expected_twice"]);
+  },
   "is summed by sort, payer and month, and net is income less spending": async (books) => {
     for (const date of ["2026-09-01", "2026-10-01"]) {
       await books.ok("log_expenses", { items: [{ name: "Rent", amount: "800", date }], on_duplicate: "allow" });
@@ -332,6 +386,24 @@ testBooks("income", { day: "2026-10-28" }, {
     const other = await openBooks(database, { day: books.today() });
     await other.fails("not_found", "delete_records", { ids: [id] });
     assertEquals(await listed(other), []);
+  },
+  "of later statements takes its payer's category, so that a private salary stays private": async (books) => {
+    const member = await books.join();
+    await commit(books, [RENT, PAY, ["2026-10-05", "Gehalt Ben Weber 10/2026", "1400.00"]]);
+    const { rows: [, { id }] } = await books.ok("list_expenses", { kind: "income" });
+    await books.ok("update_settings", { category: { action: "create", name: "Payroll" } });
+    await books.ok("update_settings", { category: { action: "make_private", name: "Payroll" } });
+    await books.ok("update_expenses", { ids: [id], set: { category: "Payroll" } });
+    await commit(books, [
+      ["2026-10-20", "Work GmbH salary 11/2026", "2450.00"],
+      ["2026-10-21", "Gehalt Ben Weber 11/2026", "1400.00"],
+      COFFEE,
+    ]);
+    assertEquals((await listed(books)).length, 4);
+    assertEquals((await listed(member)).map(([, name]: Json) => name), [
+      "Gehalt Ben Weber 11/2026",
+      "Gehalt Ben Weber 10/2026",
+    ]);
   },
   "of others stays hidden from members who see only their own records": async (books, database) => {
     const member = await books.join();

@@ -28,6 +28,13 @@ export interface Rule extends Money {
   next_on?: string;
 }
 
+/** Another income that may be the same as a new rule's. */
+interface AlikeIncome extends Money {
+  name: string;
+  other: string;
+  day: string;
+}
+
 export const rule = ({ id, name, repeats, next_on, ...sum }: Rule): string =>
   `${quoted(name)}, ${money(sum)} ${repeats}${next_on ? `, next on ${next_on}` : ""} (${id})`;
 
@@ -118,6 +125,17 @@ export const warnings = {
   "income_expected_twice": ({ rules }: { rules: Rule[] }): string =>
     `${and(rules.map(rule))} ${rules.length === 1 ? "is" : "are"} still expected as well. If the new one replaces ` +
     `${rules.length === 1 ? "it" : "them"}, remove ${rules.length === 1 ? "it" : "them"} with delete_records.`,
+  "income_alike": ({ items }: { items: (AlikeIncome & { id: string })[] }): string =>
+    items.map(({ id, name, other, day, ...sum }) =>
+      `${quoted(other)}, ${money(sum)}, is expected on ${day} as well, because it comes regularly. If ${
+        quoted(name)
+      } (${id}) is the same income, give it that payer's name or amount with update_expenses. `
+    ).join("").trim(),
+  "income_known": ({ items }: { items: AlikeIncome[] }): string =>
+    items.map(({ name, other, day, ...sum }) =>
+      `${quoted(other)}, ${money(sum)} on ${day}, counts as ${quoted(name)}, so it is not expected twice. If they ` +
+      `differ, log ${quoted(other)} with repeats as well. `
+    ).join("").trim(),
   "likely_bill": ({ items }: { items: { name: string; bill: LikelyBill }[] }): string =>
     items.map(({ name, bill }) =>
       `${quoted(name)} looks like the payment of the bill ${quoted(bill.name)} due ${bill.due_on}${

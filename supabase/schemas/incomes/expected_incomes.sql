@@ -23,6 +23,25 @@ end
 $$;
 comment on function app.dates_between is 'The dates of a schedule in a period.';
 
+create or replace function app.income_days(frequency text, every int) returns int
+language sql immutable
+  return every * case frequency when 'weekly' then 7 when 'monthly' then 31 else 366 end;
+comment on function app.income_days is 'The longest time between two dates of a rhythm, in days.';
+
+create or replace function app.earlier_schedule(rule app.incomes) returns app.expenses
+language plpgsql immutable set search_path = '' as $$
+begin
+  return app.income_schedule(rule.frequency, rule.every, case rule.frequency
+    when 'weekly' then rule.anchor_on - 1120 * rule.every
+    when 'monthly' then
+      app.month_day(app.month_of(rule.anchor_on) - 36 * rule.every, extract(day from rule.anchor_on)::int)
+    else (rule.anchor_on - make_interval(years => 3 * rule.every))::date
+  end, rule.ends_on, extract(day from rule.anchor_on)::int);
+end
+$$;
+comment on function app.earlier_schedule is
+  'The schedule of a rule continued three years into the past, where statements may show the same income.';
+
 create or replace function app.match_income_rules(context app.context, since date)
   returns table (id text, rule_id text)
 language plpgsql stable set search_path = '' as $$
@@ -31,41 +50,64 @@ declare
   days constant int := 5;
   percent constant int := 10;
   named_percent constant int := 50;
+  pair record;
+  taken text[] := '{}';
 begin
-  return query
+  for pair in
     with rules as materialized (
-      select i.*, app.descriptor_words(i.name) as words,
-        app.income_schedule(i.frequency, i.every, i.anchor_on, i.ends_on) as schedule
+      select i.id, i.amount_minor, i.currency, i.recorded_seq, app.read_income_name(i.name) as name,
+        app.dates_between(app.earlier_schedule(i), since - days, context.today + days + 1) as dates
       from app.incomes as i
       where i.organization_id = context.organization_id and i.anchor_on is not null and i.deleted_at is null
-    ), received as materialized (
-      select i.*, app.descriptor_words(i.name) as words
-      from app.incomes as i
-      where i.organization_id = context.organization_id and i.received_on >= since and i.deleted_at is null
-        and exists (select from rules)
+    ), pairs as materialized (
+      select r.id, r.received_on, u.id as rule_id, u.name as rule_name, u.recorded_seq,
+        abs(u.amount_minor - r.amount_minor) as difference,
+        app.same_amount(u.amount_minor, r.amount_minor, percent) as is_similar, near.day,
+        -- The line names the payer, even if the income has a name of its own.
+        regexp_replace(concat_ws(' ', r.name, case when near.day is not null then
+          (select l.text from app.statement_lines as l where l.id = r.line_id) end), '\S*\d\S*', '', 'g') as text
+      from rules as u
+      join app.incomes as r on r.organization_id = context.organization_id and r.received_on >= since
+        and r.deleted_at is null and r.currency = u.currency
+      left join lateral (
+        select d.day from unnest(u.dates) as d (day)
+        where d.day between r.received_on - days and r.received_on + days
+        order by abs(d.day - r.received_on) limit 1
+      ) as near on true
+      where app.same_amount(u.amount_minor, r.amount_minor, named_percent)
+    ), names as materialized (
+      select t.text, app.read_income_name(t.text) as name from (select distinct p.text from pairs as p) as t
     )
-    select distinct on (r.id) r.id, u.id
-    from received as r
-    join rules as u on u.currency = r.currency
-    cross join lateral (select app.compare_names(u.words, r.words) as agree offset 0) as n
-    -- Payers also reimburse costs, so a name alone is not enough.
-    where app.same_amount(u.amount_minor, r.amount_minor, case when n.agree > 0 then named_percent else percent end)
-      and (n.agree >= 2 or app.dates_between(u.schedule, r.received_on - days, r.received_on + days) <> '{}')
-    order by r.id, n.agree desc, abs(u.amount_minor - r.amount_minor), u.recorded_seq desc;
+    select p.id, p.rule_id, p.rule_id || p.day as rule_day
+    from pairs as p
+    join names as n on n.text = p.text
+    cross join lateral (select app.compare_names((p.rule_name).words, (n.name).words) as agree offset 0) as a
+    where a.agree >= 2 or p.day is not null and p.is_similar and app.may_be_same_payer(p.rule_name, n.name)
+    order by a.agree desc, p.difference, abs(p.day - p.received_on), p.received_on, p.recorded_seq desc
+  loop
+    -- Each date has one income. Another one of that day is somebody else's, or a bonus.
+    continue when array[pair.id, pair.rule_day] && taken;
+    taken := taken || array_remove(array[pair.id, pair.rule_day], null);
+    id := pair.id;
+    rule_id := pair.rule_id;
+    return next;
+  end loop;
 end
 $$;
 comment on function app.match_income_rules is
-  'Returns the rule of each income received since a day: the payer''s, otherwise one with a nearby date and a similar '
-  'amount.';
+  'Returns the rule of each income received since a day, also before the rule''s first date: the rule with the same '
+  'payer, otherwise one with a nearby date and a similar amount whose name may mean the same payer.';
 
 create or replace function app.find_income_rhythms(context app.context) returns table (
-  income_id text, name text, account_id text, schedule app.expenses, since date, amounts bigint[], currency text
+  income_id text, name text, account_id text, schedule app.expenses, since date, amounts bigint[], currency text,
+  is_over boolean
 )
 language plpgsql stable set search_path = '' set jit = 'off' as $$
 declare
   -- Three yearly incomes lie within it.
   kept_days constant int := 800;
   least_often constant int := 3;
+  missed_dates constant int := 3;
 begin
   return query
     with received as materialized (
@@ -105,7 +147,8 @@ begin
       group by r.key, r.currency, r.stream, r.last_rhythm
     )
     select f.id, f.name, f.account_id,
-      app.income_schedule(f.frequency, f.every, a.anchor_on, null, f.day), f.last_on, f.amounts, f.currency
+      app.income_schedule(f.frequency, f.every, a.anchor_on, null, f.day), f.last_on, f.amounts, f.currency,
+      f.last_on < context.today - 10 - app.income_days(f.frequency, f.every)
     from found as f
     -- Weekends move an income of the 31st into the next month.
     cross join lateral (
@@ -118,16 +161,15 @@ begin
       order by abs(d.day - f.last_on)
       limit 1
     ) as a
-    where f.last_on >= context.today - 10
-        - f.every * case f.frequency when 'weekly' then 7 when 'monthly' then 31 else 366 end
+    where f.last_on >= context.today - 10 - missed_dates * app.income_days(f.frequency, f.every)
       and not (f.stream > 0 and exists (
         select from found as o where o.key = f.key and o.currency = f.currency and o.stream = 0
       ));
 end
 $$;
 comment on function app.find_income_rhythms is
-  'Returns income without a rule that came regularly at least three times and has not stopped: its latest record, its '
-  'schedule from the latest date, and its amounts, the latest first.';
+  'Returns income without a rule that came regularly at least three times: its latest record, its schedule from the '
+  'latest date, and its amounts, the latest first. is_over: the next one is more than ten days late.';
 
 create or replace function app.expected_incomes(context app.context, first_day date, last_day date)
   returns table (income_id text, name text, account_id text, day date, low bigint, likely bigint, high bigint,
@@ -147,11 +189,15 @@ begin
       from app.match_income_rules(context, context.today - kept_days) as m
       join app.incomes as r on r.id = m.id
     ), rules as (
-      select i.id, i.name, coalesce(i.account_id, (
+      select i.id, i.name, i.anchor_on, coalesce(i.account_id, (
           select m.account_id from matched as m where m.rule_id = i.id and m.account_id is not null
           order by m.place limit 1
       )) as account_id,
-        app.income_schedule(i.frequency, i.every, i.anchor_on, i.ends_on) as schedule,
+        app.earlier_schedule(i) as schedule, (
+          select m.received_on + days from matched as m
+          where m.rule_id = i.id and m.place = 1
+            and m.received_on >= context.today - 10 - app.income_days(i.frequency, i.every)
+        ) as running_on,
         -- An amount stated by a person applies until the next income.
         coalesce((
           select m.amount_minor from matched as m
@@ -173,7 +219,8 @@ begin
     cross join lateral (
       select case when (u.schedule).frequency = 'weekly' and (u.schedule).every = 1 then 3 else days end as days
     ) as near
-    where not exists (
+    -- Before its first date, a rule continues the income that already comes.
+    where (d.day >= u.anchor_on or d.day > u.running_on) and not exists (
       select from matched as m
       where m.rule_id = u.id and m.received_on between d.day - near.days and d.day + near.days
     )
@@ -184,7 +231,7 @@ begin
       select min(a.minor) as low, max(a.minor) as high from unnest(f.amounts[:recent]) as a (minor)
     ) as range
     cross join lateral unnest(app.dates_between(f.schedule, first_day, last_day)) as d (day)
-    where d.day > f.since + days
+    where d.day > f.since + days and not f.is_over
     order by 4, 1;
 end
 $$;

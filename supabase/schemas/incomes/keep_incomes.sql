@@ -24,6 +24,27 @@ comment on function app.forget_line_of_income is
 create trigger forget_line_of_income after delete on app.incomes
   for each row when (old.line_id is not null) execute function app.forget_line_of_income();
 
+create or replace function app.find_income_category(context app.context, payer text, received_on date) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  days constant int := 420;
+  words constant text[] := app.income_words(payer);
+begin
+  return (
+    select i.category_id
+    from app.incomes as i
+    join app.categories as c on c.id = i.category_id and c.archived_at is null
+    where i.organization_id = context.organization_id and i.deleted_at is null
+      and (i.received_on is null or abs(i.received_on - find_income_category.received_on) <= days)
+      and (app.compare_names(app.income_words(i.name), words) >= 2 or lower(i.name) = lower(payer))
+    order by i.updated_at desc, i.recorded_seq desc
+    limit 1
+  );
+end
+$$;
+comment on function app.find_income_category is
+  'Returns the category that a person last gave to income of a payer, so that a private salary stays private.';
+
 create or replace function app.keep_income(context app.context, batch app.import_batches, line app.statement_lines,
   item jsonb) returns text
 language plpgsql volatile set search_path = '' as $$
@@ -70,8 +91,10 @@ begin
     created_by
   ) values (
     context.organization_id, payer, line_sort,
-    app.find_payee_rule(context, item ->> 'payee', item ->> 'name'), batch.account_id, line.id, line.amount_minor,
-    line.currency, line.booked_on, 'import', context.actor_id
+    coalesce(
+      app.find_payee_rule(context, item ->> 'payee', item ->> 'name'),
+      app.find_income_category(context, payer, line.booked_on)
+    ), batch.account_id, line.id, line.amount_minor, line.currency, line.booked_on, 'import', context.actor_id
   );
   return 'created';
 end

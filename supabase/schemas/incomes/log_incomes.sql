@@ -1,56 +1,4 @@
--- Income among the items of log_expenses, and rules for recurring income.
-
-create or replace function app.income_sort(name text) returns text
-language plpgsql immutable set search_path = '' as $$
-declare
-  text constant text := app.fold_text(name);
-begin
-  return case
-    when text ~ app.earned_words() then 'salary'
-    when text ~ ('\m(tax(es)? (refund|return)|steuer(ruck)?erstattung|finanzamt|tax office|hmrc|irs|impots?|dgfip|'
-      || 'agencia tributaria|belastingdienst|urzad skarbowy)\M') then 'tax_refund'
-    when text ~ '\m(rent(al)?|miete|mieteinnahmen?|loyers?|alquiler|affitto|aluguel|czynsz|huur)\M' then 'rent'
-    else 'other'
-  end;
-end
-$$;
-comment on function app.income_sort is 'The sort of an income by its name: salary, tax_refund, rent or other.';
-
-create or replace function app.payer_words(name text) returns text[]
-language plpgsql immutable set search_path = '' as $$
-declare
-  months constant text := '\m(jan(uary?)?|feb(ruary?)?|mar(ch|z)?|apr(il)?|ma[iy]|jun[ei]?|jul[iy]?|aug(ust)?|'
-    || 'sept?(ember)?|o[ck]t(ober)?|nov(ember)?|de[cz](ember)?|'
-    || 'janvier|fevrier|mars|avril|juin|juillet|aout|septembre|octobre|novembre|decembre|enero|febrero|marzo|'
-    || 'abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|gennaio|febbraio|aprile|maggio|'
-    || 'giugno|luglio|settembre|ottobre|dicembre|janeiro|fevereiro|marco|maio|junho|julho|setembro|outubro|'
-    || 'novembro|dezembro|januari|februari|maart|mei|augustus|stycz(en|nia)|lut(y|ego)|mar(zec|ca)|'
-    || 'kwie(cien|tnia)|maja|czerw(iec|ca)|lip(iec|ca)|sierp(ien|nia)|wrzes(ien|nia)|pazdziernika?|listopada?|'
-    || 'grud(zien|nia))\M';
-  -- Whose income it is, and which.
-  others constant text := '\m(my|our|his|her|their|the|from|for|of|in|on|to|and|main|second|job|mein|unser|vom|von|im|'
-    || 'und|fur|de|du|des|del|di|do|da|van|voor|pour|por|per|bonus|month(ly)?|income|net|nett?o|gross|brutto|payment|'
-    || 'deposit|transfer|zahlung)\M|\S+''s\M|\S*\d\S*';
-begin
-  return app.descriptor_words(btrim(regexp_replace(
-    app.fold_text(name), app.earned_words() || '|' || months || '|' || others, ' ', 'g'
-  )));
-end
-$$;
-comment on function app.payer_words is
-  'Returns the words of an income''s name that name its payer; none for "My October salary".';
-
-create or replace function app.may_share_payer(one text, other text) returns boolean
-language plpgsql immutable set search_path = '' as $$
-declare
-  ones constant text[] := app.payer_words(one);
-  others constant text[] := app.payer_words(other);
-begin
-  return ones = '{}' or others = '{}' or app.compare_names(ones, others) > 0;
-end
-$$;
-comment on function app.may_share_payer is
-  'Whether two names of income may name the same payer: they share a word, or one names nobody.';
+-- Income among the items of log_expenses.
 
 create or replace function app.refuse_income_fields(item jsonb, allowed text[], field text) returns void
 language plpgsql stable set search_path = '' as $$
@@ -144,54 +92,6 @@ $$;
 comment on function app.describe_income is
   'An income for answers. A rule has repeats and next_on in place of date.';
 
-create or replace function app.spell_rhythm(frequency text, every int) returns text
-language sql immutable
-  return case frequency || '/' || every
-    when 'weekly/2' then 'biweekly' when 'monthly/3' then 'quarterly' else frequency end;
-comment on function app.spell_rhythm is 'The name of a rhythm, as in log_expenses.';
-
-create or replace function app.add_income_rule(context app.context, income app.incomes, rhythm text, first_on date)
-  returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  same app.incomes;
-  others jsonb;
-begin
-  income.received_on := null;
-  income.frequency := case rhythm when 'biweekly' then 'weekly' when 'quarterly' then 'monthly' else rhythm end;
-  income.every := case rhythm when 'biweekly' then 2 when 'quarterly' then 3 else 1 end;
-  income.anchor_on := first_on;
-  select i.* into same from app.incomes as i
-  where i.organization_id = context.organization_id and i.anchor_on is not null and i.deleted_at is null
-    and lower(i.name) = lower(income.name) and i.currency = income.currency and i.amount_minor = income.amount_minor
-    and (i.frequency, i.every) = (income.frequency, income.every)
-    and app.dates_between(
-      app.income_schedule(i.frequency, i.every, least(i.anchor_on, first_on), null),
-      greatest(i.anchor_on, first_on), greatest(i.anchor_on, first_on)
-    ) <> '{}'
-  order by i.recorded_seq limit 1;
-  if found then
-    return jsonb_build_object('rule', app.describe_income(context, same), 'is_new', false, 'others', '[]'::jsonb);
-  end if;
-  others := (
-    select coalesce(jsonb_agg(app.describe_income(context, i) order by i.recorded_seq), '[]')
-    from app.incomes as i
-    where i.organization_id = context.organization_id and i.anchor_on is not null and i.deleted_at is null
-      and lower(i.name) = lower(income.name)
-  );
-  insert into app.incomes as i (
-    organization_id, name, sort, category_id, amount_minor, currency, frequency, every, anchor_on, note, source,
-    created_by
-  ) values (
-    context.organization_id, income.name, income.sort, income.category_id, income.amount_minor, income.currency,
-    income.frequency, income.every, income.anchor_on, income.note, 'assistant', context.actor_id
-  ) returning i.* into income;
-  return jsonb_build_object('rule', app.describe_income(context, income), 'is_new', true, 'others', others);
-end
-$$;
-comment on function app.add_income_rule is
-  'Stores a rule for recurring income, unless an equal one exists: {rule, is_new, others: rules of the same name}.';
-
 create or replace function app.log_income(context app.context, item jsonb, field text, before_seq bigint,
   request jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -249,12 +149,12 @@ begin
       || jsonb_build_object('status', case
         when coalesce((added ->> 'is_new')::boolean, false) or shown ->> 'date' is not null and same_id is null
         then 'created' else 'duplicate' end),
-    'others', case when (added ->> 'is_new')::boolean then added -> 'others' else '[]' end
+    'added', added
   );
 end
 $$;
 comment on function app.log_income is
-  'Stores an income, and with repeats a rule for the next ones: {result, others: rules of the same name}. A rule that '
+  'Stores an income, and with repeats a rule for the next ones: {result, added?: by app.add_income_rule}. A rule that '
   'begins later is stored alone.';
 
 create or replace function app.log_incomes(context app.context, request jsonb) returns jsonb
@@ -267,7 +167,7 @@ declare
   );
   logged jsonb;
   results jsonb := '[]';
-  others jsonb := '[]';
+  added jsonb := '[]';
   item jsonb;
   index int;
 begin
@@ -279,13 +179,23 @@ begin
     results := results || ((logged -> 'result') || jsonb_build_object('index', index) || case
       when is_preview and logged #>> '{result,status}' = 'created'
         then '{"status":"would_create","id":null}' else '{}' end::jsonb);
-    others := others || (logged -> 'others');
+    added := added || jsonb_build_array(logged -> 'added');
   end loop;
   return jsonb_build_object(
     'results', results,
-    'warnings', case when others = '[]' then '[]' else jsonb_build_array(
-        app.warning('income_expected_twice', jsonb_build_object('rules', others))
-    ) end || case when not jsonb_path_exists(results, '$[*] ? (@.status == "duplicate")') then '[]'
+    'warnings', case when not jsonb_path_exists(added, '$[*].others[*]') then '[]'
+        else jsonb_build_array(app.warning('income_expected_twice', jsonb_build_object(
+          'rules', jsonb_path_query_array(added, '$[*].others[*]')
+        ))) end
+      || case when not jsonb_path_exists(added, '$[*].alike[*]') then '[]'
+        else jsonb_build_array(app.warning('income_alike', jsonb_build_object(
+          'items', jsonb_path_query_array(added, '$[*].alike[*]')
+        ))) end
+      || case when not jsonb_path_exists(added, '$[*].known[*]') then '[]'
+        else jsonb_build_array(app.warning('income_known', jsonb_build_object(
+          'items', jsonb_path_query_array(added, '$[*].known[*]')
+        ))) end
+      || case when not jsonb_path_exists(results, '$[*] ? (@.status == "duplicate")') then '[]'
         else jsonb_build_array(app.warning('duplicate.income', jsonb_build_object(
           'names', jsonb_path_query_array(results, '$[*] ? (@.status == "duplicate").name')
         ))) end,

@@ -1,0 +1,76 @@
+-- Names of income: its sort, and the words that tell payers apart.
+
+create or replace function app.income_sort(name text) returns text
+language plpgsql immutable set search_path = '' as $$
+declare
+  text constant text := app.fold_text(name);
+begin
+  return case
+    when text ~ app.earned_words() then 'salary'
+    when text ~ ('\m(tax(es)? (refund|return)|steuer(ruck)?erstattung|finanzamt|tax office|hmrc|irs|impots?|dgfip|'
+      || 'agencia tributaria|belastingdienst|urzad skarbowy)\M') then 'tax_refund'
+    when text ~ '\m(rent(al)?|miete|mieteinnahmen?|loyers?|alquiler|affitto|aluguel|czynsz|huur)\M' then 'rent'
+    else 'other'
+  end;
+end
+$$;
+comment on function app.income_sort is 'The sort of an income by its name: salary, tax_refund, rent or other.';
+
+create or replace function app.payer_words(name text) returns text[]
+language plpgsql immutable set search_path = '' as $$
+declare
+  months constant text := '\m(jan(uary?)?|feb(ruary?)?|mar(ch|z)?|apr(il)?|ma[iy]|jun[ei]?|jul[iy]?|aug(ust)?|'
+    || 'sept?(ember)?|o[ck]t(ober)?|nov(ember)?|de[cz](ember)?|'
+    || 'janvier|fevrier|mars|avril|juin|juillet|aout|septembre|octobre|novembre|decembre|enero|febrero|marzo|'
+    || 'abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|gennaio|febbraio|aprile|maggio|'
+    || 'giugno|luglio|settembre|ottobre|dicembre|janeiro|fevereiro|marco|maio|junho|julho|setembro|outubro|'
+    || 'novembro|dezembro|januari|februari|maart|mei|augustus|stycz(en|nia)|lut(y|ego)|mar(zec|ca)|'
+    || 'kwie(cien|tnia)|maja|czerw(iec|ca)|lip(iec|ca)|sierp(ien|nia)|wrzes(ien|nia)|pazdziernika?|listopada?|'
+    || 'grud(zien|nia))\M';
+  -- Whose income it is, and which.
+  others constant text := '\m(my|our|his|her|their|the|from|for|of|in|on|to|and|main|second|job|mein|unser|vom|von|im|'
+    || 'und|fur|de|du|des|del|di|do|da|van|voor|pour|por|per|bonus|month(ly)?|income|net|nett?o|gross|brutto|payment|'
+    || 'deposit|transfer|zahlung)\M|\S+''s\M|\S*\d\S*';
+  legal_forms constant text := '\m(gmbh|mbh|ag|kg|ohg|inc|ltd|llc|plc|corp|sarl|srl|spa|nv|bv)\M';
+begin
+  return app.descriptor_words(btrim(regexp_replace(
+    app.fold_text(name), app.earned_words() || '|' || months || '|' || others || '|' || legal_forms, ' ', 'g'
+  )));
+end
+$$;
+comment on function app.payer_words is
+  'Returns the words of an income''s name that name its payer; none for "My October salary".';
+
+create or replace function app.income_words(name text) returns text[]
+language sql immutable
+  return app.payer_words(regexp_replace(name, '[''’]s\M', '', 'g'));
+comment on function app.income_words is
+  'Returns the words of an income''s name that name its payer or the person who earns it: "ben" for "Ben''s salary".';
+
+create type app.income_name as (
+  words text[],
+  payer_words text[]
+);
+comment on type app.income_name is 'The words of an income''s name (app.income_words), and those that name its payer.';
+
+create or replace function app.read_income_name(name text) returns app.income_name
+language plpgsql immutable set search_path = '' as $$
+begin
+  return row(app.income_words(name), app.payer_words(name));
+end
+$$;
+comment on function app.read_income_name is 'Returns the words of an income''s name.';
+
+create or replace function app.may_be_same_payer(one app.income_name, other app.income_name) returns boolean
+language sql immutable
+  return (one).words = '{}' or (other).words = '{}' or (one).words && (other).words
+    or app.compare_names((one).words, (other).words) > 0
+    -- "Ben's salary" names nobody who pays.
+    or ((one).payer_words = '{}') <> ((other).payer_words = '{}');
+comment on function app.may_be_same_payer is
+  'Whether two names of income may mean the same payer: they share a word, or one of them names no payer.';
+
+create or replace function app.may_share_payer(one text, other text) returns boolean
+language sql immutable
+  return app.may_be_same_payer(app.read_income_name(one), app.read_income_name(other));
+comment on function app.may_share_payer is 'Whether two names of income may mean the same payer.';
