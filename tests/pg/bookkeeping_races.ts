@@ -115,3 +115,34 @@ Deno.test("concurrent runs mail an exceeded budget once", async () => {
   const [{ count }] = await database.query<Json>("select count(*)::int as count from jobs.notice_log") as [Json];
   assertEquals(count, owners);
 });
+
+Deno.test("concurrent runs warn each person of a low balance once", async () => {
+  await database.reset();
+  const owners = 12;
+  const people = await Promise.all(Array.from({ length: owners }, async () => {
+    const books = await open();
+    const manager = await books.join("manager");
+    await database.query(
+      "update identity.memberships set mails = 'all' where organization_id = $1 and user_id = $2",
+      [books.organizationId, manager.userId],
+    );
+    await log(books, { name: "Giro", amount: "1000", kind: "balance" });
+    await books.ok("add_bill", {
+      ...{ name: "Rent", amount: "800", frequency: "monthly", first_due: "2026-12-10", reminder: { enabled: false } },
+    });
+    await books.ok("update_settings", { low_balance_limit: "500" });
+    return [books, manager];
+  }));
+  const mail = mailService();
+  for (const day of ["2026-11-21", "2026-11-22"]) {
+    await Promise.all(Array.from({ length: 4 }, () =>
+      createJob({
+        database: asDatabase(database),
+        fetch: withRates(mail.fetch),
+        now: () => new Date(`${day}T09:00:00Z`),
+      }).run()));
+  }
+  const recipients = people.flat().length;
+  assertEquals([mail.delivered.length, new Set(mail.delivered.map(({ to }) => to)).size], [recipients, recipients]);
+  assertEquals(mail.delivered.filter(({ text }) => text.split("Giro").length === 2).length, recipients);
+});
