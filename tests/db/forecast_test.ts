@@ -232,7 +232,7 @@ testBooks("forecast", { day: TODAY }, {
   },
   "expected income is added, also when it is late, until it arrives": async (books, database) => {
     await say(books, "Giro", "100", { date: "2026-11-18" });
-    assertEquals(await codesOf(books), ["no_income", "spending_unknown"]);
+    assertEquals(await codesOf(books), ["spending_unknown", "no_income"]);
     const income = async (day: string, column: string, more = "null, null") =>
       void await database.query(
         `insert into app.incomes (organization_id, name, sort, amount_minor, currency, source, created_by, ${column}, frequency, every)
@@ -255,6 +255,66 @@ testBooks("forecast", { day: TODAY }, {
     const late = await books.ok("forecast", until);
     assertEquals(late.total.end.likely, "5100.00", "later than the balance");
     assertEquals(point(late.days[0]), [TODAY, "2600.00", "2600.00", "2600.00"]);
+  },
+  "income that is late, that stopped or that comes later is told with its day and amount": async (books) => {
+    const income = (item: Json) => books.ok("log_expenses", { items: [{ kind: "income", amount: "1400", ...item }] });
+    const about = async (until: string) =>
+      (await books.ok("forecast", { until })).left_out.filter((text: string) => /Salary|Bakery|Income/.test(text));
+    await income({ name: "Salary", date: "2026-11-28", repeats: "monthly" });
+    await say(books, "Giro", "100");
+    const later = 'Income: none is expected in this period. The next is "Salary", 1400.00 EUR, on 2026-11-28.';
+    assertEquals(await about("2026-11-27"), [later]);
+    assertEquals(await about("2026-11-28"), []);
+    books.goTo("2026-12-01");
+    const late = '"Salary", 1400.00 EUR, was expected on 2026-11-28 and is not in the books. ';
+    assertEquals(await about("2026-12-31"), [`${late}It counts as if it came today.`]);
+    books.goTo("2026-12-10");
+    await say(books, "Giro", "100");
+    assertEquals(await about("2026-12-31"), [`${late}It is not counted.`]);
+    for (const date of ["2026-09-01", "2026-10-01", "2026-11-01"]) {
+      await income({ name: "Bakery", amount: "300", date });
+    }
+    books.goTo("2026-12-13");
+    assertEquals(
+      (await about("2026-12-31"))[1],
+      '"Bakery", 300.00 EUR, came regularly until 2026-11-01 and then stopped, so none is expected.',
+    );
+    await income({ name: "Bakery", amount: "320", date: "2026-12-11" });
+    assertEquals((await about("2026-12-31")).length, 1);
+  },
+  "income that a balance may contain is told, and so is a sum of accounts that differs from the total": async (
+    books,
+  ) => {
+    await say(books, "Giro", "100", { date: "2026-11-16" });
+    await say(books, "Cash", "20", { date: "2026-11-19" });
+    const bonus = (date: string) =>
+      books.ok("log_expenses", { items: [{ name: "Bonus", amount: "500", kind: "income", date }] });
+    await bonus("2026-11-18");
+    const forecast = () => books.ok("forecast", { until: "2026-12-05" });
+    const first = await forecast();
+    assertEquals(first.total.end.likely, "120.00");
+    assertMatch(
+      first.left_out.join(" "),
+      /Not counted, because a balance may contain it already: "Bonus", 500\.00 EUR on 2026-11-18\./,
+    );
+    await bonus("2026-11-20");
+    const { total, left_out } = await forecast();
+    assertEquals(total.end.likely, "620.00");
+    assertMatch(left_out.join(" "), /The accounts add up to 120\.00 EUR at the end, but the total is 620\.00:/);
+  },
+  "recurring charges without a bill are named, as they are spread over the days": async (books) => {
+    const rows = ["09", "10", "11"].flatMap((month, n) => [
+      `2026-${month}-02,Rent Meyer,-600.00,${3000 - 700 * n}.00`,
+      `2026-${month}-09,${["Market", "Bookshop", "Tailor"][n]},-100.00,${2900 - 700 * n}.00`,
+    ]);
+    await commit(books, "Giro", ["Date,Name,Amount,Balance", ...rows].join("\n"));
+    const about = async () => (await books.ok("forecast")).left_out.filter((text: string) => /Rent Meyer/.test(text));
+    assertEquals(await about(), [
+      "Counted evenly over the days and not on their dates, because they have no bill: Rent Meyer (600.00 EUR). " +
+      "review_bills proposes bills for them.",
+    ]);
+    await books.ok("add_bill", { name: "Rent Meyer", amount: "600", first_due: "2026-12-02", frequency: "monthly" });
+    assertEquals(await about(), []);
   },
   "hidden records do not affect the forecast of people who can't see them": async (books) => {
     const member = await books.join();

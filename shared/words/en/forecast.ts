@@ -1,6 +1,6 @@
 /** Words of `forecast`. */
 import type { Money, Refusal } from "../message.ts";
-import { and, count, money, names, type Unwatched, unwatchedBalances } from "./phrases.ts";
+import { and, count, money, names, quoted, type Unwatched, unwatchedBalances } from "./phrases.ts";
 
 interface Point {
   on: string;
@@ -88,6 +88,32 @@ export const forecast = {
       "Spending other than bills: there are neither four weeks of payments nor budgets for an estimate.",
     spending_in_total_only: (): string =>
       "Usual spending is in the total only, because no statement shows the account.",
+    income_unplaced: ({ items }: { items: (Money & { name: string; on: string })[] }): string =>
+      `Not counted, because a balance may contain it already: ${
+        and(items.map(({ name, on, ...sum }) => `${quoted(name)}, ${money(sum)} on ${on}`))
+      }. No account is known for it.`,
+    income_late: (
+      { name, on, is_counted, ...sum }: Money & { name: string; on: string; is_counted: boolean },
+    ): string =>
+      `${quoted(name)}, ${money(sum)}, was expected on ${on} and is not in the books. ${
+        is_counted ? "It counts as if it came today." : "It is not counted."
+      }`,
+    income_stopped: ({ name, on, ...sum }: Money & { name: string; on: string }): string =>
+      `${quoted(name)}, ${money(sum)}, came regularly until ${on} and then stopped, so none is expected.`,
+    income_alike: ({ name, other, on }: { name: string; other: string; on: string }): string =>
+      `${quoted(name)} and ${quoted(other)} are both expected around ${on} and both counted. If they are the same ` +
+      "income, give the first one the payer's name or amount with update_expenses.",
+    income_later: ({ name, on, ...sum }: Money & { name: string; on: string }): string =>
+      `Income: none is expected in this period. The next is ${quoted(name)}, ${money(sum)}, on ${on}.`,
+    accounts_differ: ({ total, ...sum }: Money & { total: string }): string =>
+      `The accounts add up to ${money(sum)} at the end, but the total is ${total}: it leaves out transfers between ` +
+      "them, and includes amounts whose account is not known.",
+    recurring_unplanned: (
+      { items, count: all }: { items: (Money & { name: string })[]; count: number },
+    ): string =>
+      `Counted evenly over the days and not on their dates, because they have no bill: ${
+        names(items.map(({ name, ...sum }) => `${name} (${money(sum)})`), { most: 10, count: all })
+      }. review_bills proposes bills for them.`,
     no_income: (): string =>
       "Income: none is expected, because nobody stated any and no payer has paid regularly at least three times.",
   },

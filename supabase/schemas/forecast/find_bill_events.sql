@@ -13,8 +13,8 @@ create type app.forecast_event as (
 );
 comment on type app.forecast_event is
   'A change of a balance: minor is the likely amount; down and up are its margins of error. kind: bill or income, '
-  'which are expected; paid (bill), received (income) or recorded (spending), which no statement has yet. Without '
-  'account_id, only the total changes.';
+  'which are expected; paid (bill), received (income) or recorded (spending), which no statement has yet; unplaced '
+  '(income), which a balance may contain already. Without account_id, only the total changes.';
 
 create or replace function app.sole_account(positions app.forecast_position[]) returns text
 language plpgsql immutable set search_path = '' as $$
@@ -130,7 +130,9 @@ begin
     select x::app.forecast_event
     from (
       select h.account_id, i.currency, i.day as due_on, i.likely::numeric as minor, (i.likely - i.low)::float8 as down,
-        (i.high - i.likely)::float8 as up, i.kind, i.name, i.income_id as id
+        (i.high - i.likely)::float8 as up,
+        case when i.kind = 'received' and h.account_id is null and i.day <= covered_on then 'unplaced' else i.kind end
+          as kind, i.name, i.income_id as id
       from (
         select e.account_id, e.currency, e.day, e.low, e.likely, e.high, 'income' as kind, e.name, e.income_id
         from app.expected_incomes(context, first_on - late_days, until) as e
@@ -154,10 +156,11 @@ begin
       where i.day > coalesce(
         (select max(p.covered_on) from unnest(positions) as p where p.account_id = h.account_id), covered_on
       ) - case i.kind when 'income' then late_days else 0 end
+        or i.kind = 'received' and h.account_id is null
     ) as x
   );
 end
 $$;
 comment on function app.find_income_events is
   'Returns the income that is expected until a day and not received, and income later than the balances that no '
-  'statement has yet.';
+  'statement has yet. Income without an account is unplaced if it is later than some balances only.';

@@ -241,7 +241,9 @@ begin
         where d.account_id is not distinct from shown_id and (shown_id is null or d.currency = shown_currency)
       ), basis.events),
       'assumptions', app.list_assumptions(context, basis, shown_id, until),
-      'left_out', basis.left_out
+      'left_out', basis.left_out || app.list_income_notes(context, basis.events, until)
+        || case when account.id is null then app.compare_forecast_sums(context, basis, days, until) else '[]' end
+        || app.list_unplanned_charges(context, basis)
     ) || coalesce(app.describe_low_balances(context, basis.positions,
       app.spend_from(context, basis, days, account.id, arguments, spend_on), account.id), '{}'),
     'warnings', case when identity.sees_everything() then '[]'

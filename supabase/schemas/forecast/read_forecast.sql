@@ -152,9 +152,11 @@ begin
   basis.positions := array(
     select p::app.forecast_position from unnest(known) as p where p.covered_on >= context.today - max_age
   );
-  found := app.find_bill_events(context, until, basis.positions, known);
-  basis.events := array(select e::app.forecast_event from unnest(found) as e where e.minor is not null)
+  found := app.find_bill_events(context, until, basis.positions, known)
     || app.find_income_events(context, until, basis.positions, closed);
+  basis.events := array(
+    select e::app.forecast_event from unnest(found) as e where e.minor is not null and e.kind <> 'unplaced'
+  );
   basis.left_out := coalesce((
     select jsonb_agg(x.said order by x.place)
     from (
@@ -188,8 +190,10 @@ begin
       select 5, jsonb_build_object('code', 'in_total_only', 'names', jsonb_agg(distinct e.name))
       from unnest(basis.events) as e where e.account_id is null having count(*) > 0
       union all
-      select 6, '{"code":"no_income"}'
-      where not exists (select from unnest(basis.events) as e where e.kind = 'income')
+      select 6, jsonb_build_object('code', 'income_unplaced', 'items', jsonb_agg(jsonb_build_object(
+        'name', e.name, 'amount', app.format_amount(e.minor, e.currency), 'currency', e.currency, 'on', e.due_on
+      ) order by e.due_on, e.name))
+      from unnest(found) as e where e.kind = 'unplaced' having count(*) > 0
     ) as x
   ), '[]');
   return app.add_spoken_flow(context, basis);

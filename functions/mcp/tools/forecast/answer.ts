@@ -27,6 +27,19 @@ const LeftOut = z.discriminatedUnion("code", [
   z.object({ code: z.literal("old_balance"), name: z.string(), on: z.string(), ...Money }),
   z.object({ code: z.literal("no_rate"), currencies: Names }),
   z.object({ code: z.enum(["payments_without_line", "budgets_instead"]), ...Money }),
+  z.object({
+    code: z.literal("income_unplaced"),
+    items: z.array(z.object({ ...Money, name: z.string(), on: z.string() })),
+  }),
+  z.object({ code: z.literal("income_late"), name: z.string(), on: z.string(), is_counted: z.boolean(), ...Money }),
+  z.object({ code: z.enum(["income_stopped", "income_later"]), name: z.string(), on: z.string(), ...Money }),
+  z.object({ code: z.literal("income_alike"), name: z.string(), other: z.string(), on: z.string() }),
+  z.object({ code: z.literal("accounts_differ"), total: z.string(), ...Money }),
+  z.object({
+    code: z.literal("recurring_unplanned"),
+    count: z.number(),
+    items: z.array(z.object({ ...Money, name: z.string() })),
+  }),
   z.object({ code: z.enum(["spending_unknown", "spending_in_total_only", "no_income"]) }),
 ]);
 
