@@ -65,7 +65,7 @@ export async function readMailPart(bytes: Uint8Array, { name, at }: { name: stri
 
 async function mailed(own: Pick<ReadDocument, "name" | "type" | "bytes">, depth: number): Promise<ReadDocument[]> {
   const { MOST_ATTACHMENTS, readMail } = await import("./mail/read_mail.ts");
-  const { attached, text } = await readMail(own.bytes);
+  const { attached, text, html } = await readMail(own.bytes);
   const mail = { ...own, type: "message/rfc822" };
   const tooMuch = [{ ...mail, refusal: refuse("mail_complex", { most: MOST_ATTACHMENTS }) }];
   if (!attached || depth === DEEPEST) return tooMuch;
@@ -74,7 +74,10 @@ async function mailed(own: Pick<ReadDocument, "name" | "type" | "bytes">, depth:
       import("./text/lines.ts"),
       import("./text/read_text.ts"),
     ]);
-    return [{ ...mail, ...readLines(typedLines(text), "mail") }];
+    const read = readLines(typedLines(text), "mail");
+    const isRead = read.facts.gross !== undefined || read.facts.questions.length > 0;
+    const shown = isRead || !html ? read : readLines(typedLines(html), "mail");
+    return [{ ...mail, ...(shown.facts.gross === undefined ? read : shown) }];
   }
   const documents: ReadDocument[] = [];
   for (const { name, type, bytes } of attached) {

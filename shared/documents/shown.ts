@@ -25,6 +25,14 @@ export const ShownDocument = z.object({
   remembered: z.optional(z.record(z.string(), z.string())),
   doubts: z.optional(z.array(Said)),
   filed: z.optional(z.object({ id: z.string(), name: z.string(), due_on: Text })),
+  record: z.optional(z.object({
+    status: Text,
+    amount: Text,
+    currency: Text,
+    paid_on: Text,
+    differs: z.optional(z.boolean()),
+  })),
+  copy_of: z.optional(z.object({ id: z.string(), name: z.string() })),
   candidates: z.optional(z.array(z.object({
     id: z.string(),
     name: z.string(),

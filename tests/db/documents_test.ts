@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
+import { keepDocument } from "../_support/documents/keep.ts";
 
 interface Invoice {
   payee?: string;
@@ -15,19 +16,8 @@ interface Invoice {
 }
 
 const base64 = (text: string) => btoa(text);
-let files = 0;
 
-/** Adds a document like the upload page. @returns its description */
-async function add(books: Books, invoice: Invoice, content = `file ${++files}`): Promise<Json> {
-  const { document } = await books.ok("attach_document", {
-    step: "keep",
-    content: base64(content),
-    name: "invoice.xml",
-    type: "application/xml",
-    facts: { kind: "invoice", format: "ubl", currency: "EUR", questions: [], ...invoice },
-  });
-  return await books.ok("attach_document", { document_id: document.id }).then((data) => data.document);
-}
+const add = (books: Books, invoice: Invoice, content?: string): Promise<Json> => keepDocument(books, invoice, content);
 
 const power = (more: Json = {}) => ({
   name: "Power",
@@ -251,7 +241,7 @@ testBooks("attach_document", {}, {
   "in the export comes with its file": async (ana, database) => {
     await ana.ok("add_bill", power());
     const one = await add(ana, POWER, "first");
-    const two = await add(ana, { ...POWER, number: "SW-9", due_on: "2026-11-26" }, "second");
+    const two = await add(ana, { ...POWER, number: "SW-9", due_on: "2026-12-25" }, "second");
     const page = async (part: string, after: unknown = null) =>
       (await database.asService<Json>("read_export", {
         user_id: ana.userId,

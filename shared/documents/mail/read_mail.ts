@@ -34,6 +34,8 @@ export interface ReadMail {
   attached?: Pick<ReadDocument, "name" | "type" | "bytes">[];
   /** The mail's own text. */
   text: string;
+  /** The words of its HTML, if it also has a text, which may be only a few words. */
+  html?: string;
 }
 
 /** Its HTML is never run or shown, only reduced to its words. */
@@ -46,8 +48,10 @@ export async function readMail(bytes: Uint8Array): Promise<ReadMail> {
     type: one.mimeType,
     bytes: bytesOf(one),
   }));
-  const text = mail.text?.trim() ? mail.text : textOfHtml(mail.html ?? "");
-  return attached.length > MOST_ATTACHMENTS ? { text } : { attached, text };
+  const words = mail.html ? textOfHtml(mail.html) : "";
+  const text = mail.text?.trim() ? mail.text : words;
+  if (attached.length > MOST_ATTACHMENTS) return { text };
+  return { attached, text, ...(text !== words && words !== "" && { html: words }) };
 }
 
 function isTooMuch(bytes: Uint8Array): boolean {

@@ -159,10 +159,10 @@ export const KINDS: ["credit_note" | "reminder" | "receipt" | "invoice", RegExp]
   ],
   [
     "reminder",
-    /^(?:mahnung|zahlungserinnerung|\d\. mahnung|payment reminder|reminder|final notice|rappel|relance|sollecito|recordatorio de pago|betalingsherinnering|herinnering|aanmaning)\b/,
+    /^(?:(?:(?:erste|zweite|dritte|letzte) |\d\. ?)?mahnung|zahlungserinnerung|payment reminder|reminder|final notice|rappel|relance|sollecito|recordatorio de pago|betalingsherinnering|herinnering|aanmaning)\b/,
   ],
   ["receipt", /^(?:quittung|kassenbon|zahlungsbeleg|receipt|recu|ricevuta|scontrino|recibo|kwitantie|kassabon)\b/],
-  ["invoice", /^(?:rechnung|tax invoice|invoice|facture|fattura|factura|factuur)\b/],
+  ["invoice", /^(?:(?:ihre |deine )?[a-z]{0,30}rechnung|tax invoice|invoice|facture|fattura|factura|factuur)\b/],
 ];
 
 /** The account may be the customer's own. */

@@ -26,6 +26,8 @@ export interface Layout {
   iban?: string;
   tax_id?: string;
   places: Place[];
+  /** Texts that may contain the payee's name, if reading left it empty. Only the database compares them. */
+  names?: string[];
 }
 
 /** More labels than an invoice has: some would be missing, and a repeated one would look unique. */

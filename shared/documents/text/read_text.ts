@@ -11,7 +11,7 @@ import { COMPANY, DEBIT, KINDS, type Label } from "./labels.ts";
 import type { Line } from "./lines.ts";
 import { placesOf, taxIdOf } from "./places.ts";
 import { findTotals } from "./totals.ts";
-import { isoOf, plainText } from "./values.ts";
+import { dayAt, type FoundDay, isoOf, plainText } from "./values.ts";
 
 /** The most lines of a document. A longer text is a list, whose last lines may contradict its first. */
 const MOST_LINES = 5_000;
@@ -29,7 +29,10 @@ export function readLines(lines: Line[], format: "pdf" | "mail"): Pick<ReadDocum
   const order = orderOf(lines, found);
   const days = (label: Label) =>
     unique(by(label).flatMap((one) => dayOf(lines, one) ?? []).map((day) => isoOf(day, order) ?? ""));
-  const issued = days("issued");
+  const isoDays = (found: FoundDay[]) => unique(found.map((day) => isoOf(day, order) ?? ""));
+  const dated = isoDays(by("number").flatMap(({ rest }) => daysAfter(rest, DATED)));
+  const placed = isoDays(lines.flat().flatMap(({ text }) => daysAfter(text, PLACED)));
+  const issued = [days("issued"), dated, days("day"), placed].find((found) => found.length > 0) ?? [];
   const due = days("due");
   const totals = findTotals(lines, found);
   const text = lines.map((line) => line.map((cell) => cell.text).join(" "));
@@ -42,7 +45,7 @@ export function readLines(lines: Line[], format: "pdf" | "mail"): Pick<ReadDocum
     ...present({
       payee: shortName(payeeOf(lines, by("payee"))),
       number: only(unique(by("number").flatMap((one) => numberOf(lines, one) ?? []))),
-      issued_on: only(issued.length > 0 ? issued : days("day")) || undefined,
+      issued_on: only(issued) || undefined,
       due_on: only(due) || undefined,
       iban: isDebit ? undefined : only(ibans),
       creditor_reference: only(unique(text.flatMap(referencesIn))),
@@ -54,20 +57,51 @@ export function readLines(lines: Line[], format: "pdf" | "mail"): Pick<ReadDocum
       ...(ibans.length > 1 && !isDebit ? [{ code: "several_ibans", params: { ibans: ibans.slice(0, 4) } }] : []),
     ],
   };
-  if (facts.number && facts.issued_on && facts.due_on && facts.gross) return { facts };
-  const places = placesOf(lines, order);
+  const names = facts.payee ? [] : namesIn(lines);
+  const isComplete = facts.number && facts.issued_on && facts.due_on && facts.gross;
+  if (isComplete && names.length === 0) return { facts };
+  const places = isComplete ? [] : placesOf(lines, order) ?? [];
   const taxId = taxIdOf(text);
   const isKnown = facts.iban || taxId || facts.payee;
+  if (names.length === 0 && !(isKnown && places.length > 0)) return { facts };
   return {
     facts,
-    ...(isKnown && places && places.length > 0 && {
-      layout: { ...(facts.iban && { iban: facts.iban }), ...(taxId && { tax_id: taxId }), places },
-    }),
+    layout: {
+      ...(facts.iban && { iban: facts.iban }),
+      ...(taxId && { tax_id: taxId }),
+      places: isKnown ? places : [],
+      ...(names.length > 0 && { names }),
+    },
   };
 }
 
+const MOST_NAMES = 16;
+const LETTERHEAD = 10;
+
+/** Texts that may be or contain the payee's name, if the books know it: the letterhead, and companies. */
+function namesIn(lines: Line[]): string[] {
+  const texts = lines.flatMap((line, at) =>
+    line.flatMap(({ text }) => text.split(/\s+[·•|]\s+/)).filter((text) => at < LETTERHEAD || isCompany(text))
+  );
+  return unique(texts.map((text) => shortName(text) ?? "").filter((name) => /\p{L}{3}/u.test(name)))
+    .filter((name) => name.length <= 80 && !name.includes("\ufffd")).slice(0, MOST_NAMES);
+}
+
+const isCompany = (text: string): boolean => text.length <= 80 && COMPANY.test(text.replace(/,.*$/, ""));
+
 interface Read {
   facts: DocumentFacts;
+}
+
+/** "Rechnung Nr. 4711 vom 31.08.2026" */
+const DATED = /^.{1,60}?\s(?:vom|du|del|dated|van)\s+(?=\d)/i;
+/** "Berlin, den 31.08.2026" */
+const PLACED = /^\p{L}[\p{L} .()-]{1,30}, ?(?:den |le |il |li )?(?=\d{1,2}[. ])/iu;
+
+function daysAfter(text: string, start: RegExp): FoundDay[] {
+  const found = start.exec(text.slice(0, 120));
+  const day = found && dayAt(text.slice(found[0].length));
+  return day ? [day] : [];
 }
 
 /** The title: the first cell that begins with the name of a kind. */

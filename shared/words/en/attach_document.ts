@@ -3,11 +3,24 @@ import { DATA_FORMAT, type EffectFormat } from "../effect_format.ts";
 import { findWords } from "../codes.ts";
 import type { Refusal } from "../message.ts";
 import { documentRefusals, doubts } from "./documents.ts";
-import { and } from "./phrases.ts";
+import { and, count } from "./phrases.ts";
 
 /** Why a file is not kept. @param reason its code */
 const refused = ({ reason, ...params }: { reason: string }): string =>
   findWords(documentRefusals, reason, () => "It is not an invoice or a receipt that can be read.")(params);
+
+/** The limits that a refusal code alone does not have. */
+const LIMITS: Record<string, Record<string, number>> = {
+  "invalid_argument.document_too_large": { most_mb: 10 },
+  "invalid_argument.document_pdf_long": { most: 200 },
+  "invalid_argument.document_mail_complex": { most: 20 },
+};
+
+/** Why a mail's attachment is not kept. */
+const notKept = (reason: string): string =>
+  reason === "document_quota"
+    ? "The documents use all the storage in the plan."
+    : refused({ reason, ...LIMITS[reason] });
 
 export const refusals = {
   "not_found.document": ({ id }: { id: string }): Refusal => ({
@@ -47,6 +60,15 @@ export const refusals = {
 };
 
 export const warnings = {
+  "documents_more": ({ shown, count: all }: { shown: number; count: number }): string =>
+    `Only the newest ${shown} of ${all} documents are listed. Narrow them with query or is_filed.`,
+  "mails_waiting": ({ count: mails }: { count: number }): string =>
+    `${count(mails, "email")} ${mails === 1 ? "waits" : "wait"} until this user accepts or blocks the sender on the ` +
+    "organization's mail page; what they contain is not in this list.",
+  "mails_not_kept": ({ count: mails, reasons = [] }: { count: number; reasons?: string[] }): string =>
+    `${count(mails, "email")} of the last 3 days could not be stored, or only in part. ${
+      [...new Set(reasons.map((reason) => notKept(reason)))].join(" ")
+    }`,
   "document_left_out": ({ name, ...facts }: { name: string; reason: string }): string =>
     `"${name}" was not stored. ${refused(facts)}`,
   "document_not_attached": (
@@ -69,8 +91,17 @@ export const documents = {
   /** The next step, by state. */
   hints: {
     filed: "It is attached.",
+    copy: "It is attached as a copy of the document in copy_of: the same invoice.",
+    differs: "Its amount differs from its record's, which was not changed. Tell the user both amounts and ask which " +
+      "is right; there may be two invoices for one date.",
+    deleted: "Its record was deleted, and it will be deleted with it after 30 days. Tell the user; undo_change " +
+      "restores the record, and attach_document moves the document to another one.",
     question: "Ask the user which candidate it belongs to, then call attach_document with to: its id, or none.",
-    new: "Nothing in the books matches. Ask whether to record it as proposal says, then attach it to the new id.",
+    new:
+      "Nothing that this user sees in the books matches. Ask whether to record it as proposal says, then attach it " +
+      "to the new id.",
+    partial: "Too little could be read to find or record what it belongs to. Do not assume that it is new: look with " +
+      "list_expenses and list_bills, ask the user, then call attach_document with to.",
     unread: "Nothing could be read from it. Ask the user what it belongs to, then call attach_document with to.",
   },
   /** @param facts the days of confirmation, by fact */

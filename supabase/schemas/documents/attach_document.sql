@@ -65,13 +65,21 @@ declare
   occurrence app.expense_occurrences;
 begin
   select * into bill from app.expenses as e where e.id = target.expense_id for no key update;
-  update app.documents as d set expense_id = bill.id, occurrence_id = target.occurrence_id
+  update app.documents as d set expense_id = bill.id, occurrence_id = target.occurrence_id,
+    payee_key = coalesce(d.payee_key, nullif(array_to_string(app.descriptor_words(
+      coalesce(bill.payee, bill.name)
+    ), ' '), ''))
   where d.id = document.id
   returning d.* into document;
   select * into occurrence from app.expense_occurrences as o where o.id = target.occurrence_id;
   if bill.amount_mode <> 'fixed' and occurrence.status = 'open' and occurrence.paid_minor = 0
     and occurrence.currency = document.facts ->> 'currency' and minor is distinct from occurrence.expected_minor
-    and minor is not null and document.facts ->> 'kind' is distinct from 'credit_note' then
+    and minor is not null and coalesce(document.facts ->> 'kind', '') not in ('credit_note', 'reminder')
+    -- Two invoices for one date: only a person knows whether both are due.
+    and not exists (
+      select from app.documents_of(bill.id, occurrence.id, null, document.organization_id) as other
+      where other.id <> document.id
+    ) then
     perform app.change_occurrence(context, bill, jsonb_build_object(
       'action', 'set_amount', 'due_on', occurrence.due_on, 'amount',
       app.format_amount(minor, occurrence.currency)
@@ -81,7 +89,8 @@ begin
 end
 $$;
 comment on function app.file_document is
-  'Attaches a document, and gives its amount to the open date of a bill without a fixed one. Never pays it.';
+  'Attaches a document, and gives its amount to the open date of a bill without a fixed one, unless the date has '
+  'another document. Never pays it. The record also names an unknown payee.';
 
 create or replace function app.decline_document(context app.context, document app.documents) returns app.documents
 language plpgsql volatile set search_path = '' as $$
@@ -106,8 +115,9 @@ comment on function app.decline_document is 'Stores that a document does not bel
 create or replace function app.write_document_dates(context app.context, document app.documents) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
-  words constant text[] := app.descriptor_words(coalesce(document.facts ->> 'payee', ''));
-  due constant date := document.facts ->> 'due_on';
+  names constant text[] := app.names_in(document);
+  due constant date := case when document.facts ->> 'kind' is distinct from 'reminder'
+    then document.facts ->> 'due_on' end;
   change constant text := current_setting('app.change_id', true);
   bill app.expenses;
   n int;
@@ -118,8 +128,7 @@ begin
     select e.* from app.expenses as e
     where e.organization_id = context.organization_id and e.kind = 'bill' and e.deleted_at is null
       and e.status = 'active' and due >= context.today
-      and 1 < greatest(app.compare_names(words, app.descriptor_words(coalesce(e.payee, e.name))),
-        app.compare_names(words, app.descriptor_words(e.name)))
+      and 1 < app.payee_likeness(document, names, e)
     order by e.id
     for no key update
   loop

@@ -4,11 +4,70 @@ begin
   return jsonb_strip_nulls(jsonb_build_object(
     'id', match.expense_id, 'name', match.name, 'due_on', match.due_on,
     'date', case when match.due_on is null then match.day end,
-    'amount', app.format_amount(match.amount_minor, match.currency), 'currency', match.currency
+    'paid_on', case when match.due_on is not null and match.tier in (2, 4) then match.day end,
+    case when match.is_usual then 'usual_amount' else 'amount' end,
+    app.format_amount(match.amount_minor, match.currency), 'currency', match.currency,
+    'ends_on', (select e.ends_on from app.expenses as e where e.id = match.expense_id)
   ));
 end
 $$;
-comment on function app.describe_match is 'A candidate: {id, name, due_on | date, amount?, currency}.';
+comment on function app.describe_match is
+  'A candidate: {id, name, due_on | date, paid_on?, amount? | usual_amount?, currency, ends_on? of a bill}.';
+
+create or replace function app.describe_record(document app.documents) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  occurrence app.expense_occurrences;
+  record app.expenses;
+  said constant bigint := app.document_minor(document);
+  paid record;
+  minor bigint;
+begin
+  select * into record from app.expenses as e where e.id = document.expense_id;
+  select * into occurrence from app.expense_occurrences as o where o.id = document.occurrence_id;
+  select sum(p.amount_minor)::bigint as minor, min(p.currency) as currency, max(p.paid_on) as day into paid
+  from app.payments as p
+  where p.organization_id = document.organization_id and p.deleted_at is null and (
+    p.expense_id = record.id and p.occurrence_id is not distinct from occurrence.id
+      and (record.kind <> 'bill' or occurrence.id is not null)
+    or p.split_id in (
+      select own.split_id from app.payments as own
+      where own.expense_id = record.id and own.deleted_at is null and occurrence.id is null
+    )
+  );
+  minor := case when occurrence.status = 'open' then occurrence.expected_minor else paid.minor end;
+  return jsonb_strip_nulls(jsonb_build_object(
+    'status', case when record.deleted_at is not null then 'deleted' when occurrence.id is not null
+      then occurrence.status when record.kind <> 'bill' then 'paid' end,
+    'amount', app.format_amount(minor, coalesce(occurrence.currency, paid.currency)),
+    'currency', case when minor is not null then coalesce(occurrence.currency, paid.currency) end,
+    'paid_on', case when occurrence.id is null or occurrence.status <> 'open' then paid.day end,
+    'differs', case when record.deleted_at is null and minor is distinct from coalesce(said, minor)
+      and document.facts ->> 'currency' = coalesce(occurrence.currency, paid.currency) then true end
+  ));
+end
+$$;
+comment on function app.describe_record is
+  'The record of an attached document: {status: open | paid | skipped | deleted, amount?, currency?, paid_on?, '
+  'differs? if the document has another amount}.';
+
+create or replace function app.find_copied(document app.documents) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object('id', d.id, 'name', d.name)
+    from app.documents as d
+    where d.expense_id = document.expense_id and d.organization_id = document.organization_id
+      and d.occurrence_id is not distinct from document.occurrence_id and d.deleted_at is null
+      and d.recorded_seq < document.recorded_seq and d.facts ->> 'number' = document.facts ->> 'number'
+      and d.facts ->> 'kind' = document.facts ->> 'kind'
+      and app.document_minor(d) is not distinct from app.document_minor(document)
+    order by d.recorded_seq
+    limit 1
+  );
+end
+$$;
+comment on function app.find_copied is 'Returns the first document with the same number and amount at its record.';
 
 create or replace function app.changed_iban(document app.documents) returns text
 language plpgsql stable set search_path = '' as $$
@@ -116,6 +175,8 @@ begin
       ))
       from app.expenses as e where e.id = document.expense_id
     ),
+    'record', case when document.expense_id is not null then app.describe_record(document) end,
+    'copy_of', app.find_copied(document),
     'candidates', (select nullif(jsonb_agg(app.describe_match(m)), '[]') from unnest(matches) as m),
     'proposal', case when matches = '{}' then app.propose_record(context, document) end,
     'iban_was', app.changed_iban(document)
@@ -124,5 +185,6 @@ end
 $$;
 comment on function app.describe_document is
   'A document: {id, name, type, added_on, added_by, state: filed | question | new | unread, read, remembered?, '
-  'doubts?, filed?, candidates?, proposal?, iban_was?}. remembered: the facts of a confirmed layout, with its date. '
+  'doubts?, filed?, record?, copy_of?, candidates?, proposal?, iban_was?}. remembered: the facts of a confirmed '
+  'layout, with its date. '
   'candidates also contains a certain match of app.match_document, until the document is filed.';

@@ -22,6 +22,20 @@ $$;
 comment on function app.room_for_documents is
   'Returns how many more bytes of documents the organization may store; negative after a change to a smaller plan.';
 
+create or replace function app.find_payee_key(context app.context, iban text) returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select case when count(distinct d.payee_key) = 1 then min(d.payee_key) end
+    from app.documents as d
+    where d.organization_id = context.organization_id and d.deleted_at is null and d.expense_id is not null
+      and d.facts ->> 'iban' = find_payee_key.iban
+  );
+end
+$$;
+comment on function app.find_payee_key is
+  'Returns the payee of the attached documents with the same account; null for none and for several.';
+
 create or replace function app.keep_document(context app.context, arguments jsonb) returns app.documents
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -47,7 +61,10 @@ begin
   values (
     context.organization_id, context.actor_id, content_hash, left(arguments ->> 'name', 120), arguments ->> 'type',
     octet_length(content), facts,
-    nullif(array_to_string(app.descriptor_words(coalesce(facts ->> 'payee', '')), ' '), ''), arguments -> 'layout'
+    coalesce(
+      nullif(array_to_string(app.descriptor_words(coalesce(facts ->> 'payee', '')), ' '), ''),
+      app.find_payee_key(context, facts ->> 'iban')
+    ), arguments -> 'layout'
   )
   returning d.* into document;
   if document.layout is not null then

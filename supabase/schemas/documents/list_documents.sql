@@ -20,6 +20,7 @@ declare
   wanted constant text[] := app.word_patterns(arguments ->> 'query');
   is_filed constant boolean := arguments ->> 'is_filed';
   listed app.documents[];
+  warnings jsonb := '[]';
 begin
   if (arguments ->> 'content')::boolean then
     return app.read_document(context, arguments ->> 'document_id');
@@ -36,7 +37,15 @@ begin
       )) like all (wanted))
     order by d.recorded_seq desc
   );
-  return jsonb_build_object('data', jsonb_build_object(
+  if not arguments ? 'document_id' then
+    warnings := app.warn_of_mail(context);
+  end if;
+  if cardinality(listed) > most then
+    warnings := warnings || jsonb_build_array(app.warning('documents_more', jsonb_build_object(
+      'shown', most, 'count', cardinality(listed)
+    )));
+  end if;
+  return jsonb_build_object('warnings', warnings, 'data', jsonb_build_object(
     'documents', (
       select coalesce(jsonb_agg(app.describe_document(context, d) || case when (arguments ->> 'places')::boolean
         then jsonb_build_object('places', app.describe_places(d)) else '{}' end), '[]')

@@ -34,13 +34,15 @@ comment on table app.documents is
   'documents each have their own copy, so that neither learns about the other''s.';
 comment on column app.documents.facts is 'The facts read from it (shared/documents/facts.ts); empty for a picture.';
 comment on column app.documents.payee_key is
-  'The words of the payee''s name (app.descriptor_words), which find earlier documents.';
+  'The words of the payee''s name (app.descriptor_words), which find earlier documents. For a payee that could not be '
+  'read: of the documents with the same account, or of its record.';
 comment on column app.documents.expense_id is
   'The expense or bill that it is attached to; null until the record is known.';
 comment on column app.documents.occurrence_id is 'The bill''s date that it belongs to.';
 comment on column app.documents.layout is
   'Where missing facts may be, and where a person confirmed some (app.confirm_facts): {iban?, tax_id?, places, '
-  'confirmed?: the labels of facts, remembered?: when the labels of facts that they added were confirmed}.';
+  'names?: texts that may contain an unknown payee, confirmed?: the labels of facts, remembered?: when the labels of '
+  'facts that they added were confirmed}.';
 comment on column app.documents.declined is
   'Records that a person declined for it (app.match_key_of), so that nobody is asked again.';
 create unique index documents_once_idx on app.documents (organization_id, hash, added_by) where deleted_at is null;

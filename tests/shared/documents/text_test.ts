@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import type { DocumentFacts } from "../../../shared/documents/facts.ts";
 import { readDocument } from "../../../shared/documents/read_document.ts";
 import { typedLines } from "../../../shared/documents/text/lines.ts";
-import { readText } from "../../../shared/documents/text/read_text.ts";
+import { readLines, readText } from "../../../shared/documents/text/read_text.ts";
 import { pdfFile, stream } from "../../_support/documents/pdf.ts";
 
 const read = (...lines: string[]): DocumentFacts => readText(typedLines(lines.join("\n")), "mail");
@@ -151,4 +151,38 @@ Deno.test("readDocument() keeps columns apart, and joins letters that are kerned
   assertEquals((await page(columns)).gross, undefined, "an amount behind a quantity");
   assertEquals((await page("BT /F 9 Tf [(Grand to) 20 (tal: 11) -30 (9.00 EUR)] TJ ET")).gross, "119.00");
   assertEquals((await page("BT /F 9 Tf [(Grand) -300 (total: 119.00 EUR)] TJ ET")).gross, "119.00");
+});
+
+Deno.test("readText() reads the date after a number, and beside a place", () => {
+  const dated = (...lines: string[]) => read(...lines).issued_on;
+  assertEquals(dated("Rechnung Nr. 2026-0831 vom 31.08.2026"), "2026-08-31");
+  assertEquals(dated("Facture n° F-12 du 31/08/2026", "Total TTC 5,00 EUR"), "2026-08-31");
+  assertEquals(dated("Frankfurt (Oder), den 31. August 2026"), "2026-08-31");
+  // A label has precedence, and two dates are none.
+  assertEquals(dated("Berlin, 31.08.2026", "Rechnungsdatum: 30.08.2026"), "2026-08-30");
+  assertEquals(dated("Berlin, 31.08.2026", "Bonn, 30.08.2026"), undefined);
+  assertEquals(dated("Lieferung, 12 Stück", "Hamburg, 20457"), undefined);
+});
+
+Deno.test("readText() knows the kind of a compound title", () => {
+  const kinds = [
+    "Ihre Stromrechnung",
+    "Honorarrechnung",
+    "Letzte Mahnung",
+    "2. Mahnung",
+    "Stornorechnung",
+    "Rechnungsnummer: 4711",
+  ]
+    .map((title) => read(title).kind);
+  assertEquals(kinds, ["invoice", "invoice", "reminder", "reminder", "credit_note", "other"]);
+});
+
+Deno.test("readLines() keeps the letterhead and companies of an invoice whose payee it could not read", () => {
+  const names = (...lines: string[]) => readLines(typedLines(lines.join("\n")), "mail").layout?.names;
+  const body = Array.from({ length: 12 }, (_, nth) => `Position ${nth}`);
+  assertEquals(names("MediaMarkt", "12345", ...body, "Media Markt Elektro GmbH")?.filter((name) => !/Pos/.test(name)), [
+    "MediaMarkt",
+    "Media Markt Elektro GmbH",
+  ]);
+  assertEquals(names("Verkäufer: MediaMarkt", ...body), undefined);
 });

@@ -32,7 +32,7 @@ export const documents = {
   states: {
     filed: "",
     question: "Not decided yet",
-    new: "Nothing in your books matches it. Your assistant can record it.",
+    new: "Nothing that you see in the books matches it. Your assistant can record or attach it.",
     unread: "Nothing could be read from it. Your assistant can attach it.",
   },
   /** Why it is not attached. */
