@@ -73,13 +73,19 @@ function withoutFiles({ inputSchema, _meta, ...listed }: Tool["listed"]): Tool["
   return { ...listed, inputSchema: { ...inputSchema, properties: Object.fromEntries(properties) }, _meta: meta };
 }
 
+/** The description of a tool with an argument for a file tells its use, because the argument has none. */
+function textsOf(texts: Words["tools"][keyof Words["tools"]], takesFiles: boolean) {
+  const { title, description } = texts;
+  return { title, description: takesFiles && "descriptionOfFile" in texts ? texts.descriptionOfFile : description };
+}
+
 const listTools = ({ tools }: Words, onlyReads: boolean, takesFiles: boolean) =>
   TOOLS.map(({ listed }) => takesFiles ? listed : withoutFiles(listed)).filter(({ annotations }) =>
     !onlyReads || annotations.readOnlyHint
   ).map((listed) => ({
     ...listed,
     inputSchema: listedSchema(listed.inputSchema),
-    ...tools[listed.name],
+    ...textsOf(tools[listed.name], takesFiles),
     // Clients of the revision 2025-03-26 and the review of Claude's directory read it here.
     annotations: { title: tools[listed.name].title, ...listed.annotations },
   })) as ListToolsResult["tools"];

@@ -169,6 +169,22 @@ testBooks("an attached document", {}, {
   },
 });
 
+testBooks("a changed account", {}, {
+  "alarms again until a date with it is paid": async (ana) => {
+    const { bill } = await ana.ok("add_bill", power());
+    const [known, other] = ["DE89370400440532013000", "GB82WEST12345698765432"];
+    const next = (number: string, due_on: string, iban: string) =>
+      keepDocument(ana, { ...POWER, payee: "Naturstrom AG", number, due_on, iban });
+    await next("A", "2026-11-25", known!);
+    assertEquals((await next("B", "2026-12-25", other!)).iban_was, known);
+    assertEquals((await next("C", "2027-01-25", other!)).iban_was, known);
+    assertEquals((await next("D", "2027-01-25", known!)).iban_was, undefined);
+    ana.goTo("2026-12-25");
+    await ana.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2026-12-25" });
+    assertEquals((await next("E", "2027-01-25", other!)).iban_was, undefined);
+  },
+});
+
 testBooks("a reminder", {}, {
   "of a known invoice meets its record, with its fee, and says that it is paid": async (ana) => {
     const { bill } = await ana.ok("add_bill", power());

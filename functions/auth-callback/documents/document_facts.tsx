@@ -13,7 +13,10 @@ interface Part {
 }
 
 /** A changed account comes first, because it may be fraud. */
-export function Alerts({ document: { iban_was: was, read, doubts = [] }, reader: { words } }: Part) {
+export function Alerts(
+  { document: { iban_was: was, read, doubts = [], record, copy_of: copied }, reader: { words, format } }: Part,
+) {
+  const { documents } = words;
   return (
     <>
       {was && (
@@ -26,6 +29,25 @@ export function Alerts({ document: { iban_was: was, read, doubts = [] }, reader:
           <p>{findWords(words.documents.doubts, code, () => words.documents.doubtful)(params ?? {})}</p>
         </Notice>
       ))}
+      {record?.status === "deleted" && (
+        <Notice kind="warning">
+          <p>{documents.recordDeleted}</p>
+        </Notice>
+      )}
+      {record?.differs && record.amount && record.currency && (
+        <Notice kind="warning">
+          <p>{documents.differs(format.money(record.amount, record.currency))}</p>
+        </Notice>
+      )}
+      {copied && (
+        <p>
+          {documents.copyOf(
+            <a href={documentPath(copied.id)}>
+              <Name>{copied.name}</Name>
+            </a>,
+          )}
+        </p>
+      )}
     </>
   );
 }

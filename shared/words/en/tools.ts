@@ -83,6 +83,8 @@ export const tools = {
   attach_document: {
     title: "Attach a document",
     description: "No arguments: a link to upload documents. document_id: attaches one. Pays nothing.",
+    /** Where the tool shows its argument for a file. */
+    descriptionOfFile: "Stores file or gives an upload link. document_id: attaches one. Pays nothing.",
   },
   settle_up: {
     title: "Settle up",

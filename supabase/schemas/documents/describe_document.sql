@@ -73,18 +73,26 @@ create or replace function app.changed_iban(document app.documents) returns text
 language plpgsql stable set search_path = '' as $$
 begin
   return (
-    select case when bool_and(d.facts ->> 'iban' <> document.facts ->> 'iban')
-      then (array_agg(d.facts ->> 'iban' order by d.recorded_seq desc))[1] end
-    from app.documents as d
-    where d.organization_id = document.organization_id and d.deleted_at is null and d.expense_id is not null
-      and d.recorded_seq < document.recorded_seq and d.facts ? 'iban'
-      and (d.payee_key = document.payee_key or d.expense_id = document.expense_id)
+    select case when bool_and(d.iban <> document.facts ->> 'iban')
+      then (array_agg(d.iban order by d.recorded_seq desc))[1] end
+    from (
+      select d.recorded_seq, d.facts ->> 'iban' as iban, d.occurrence_id,
+        first_value(d.facts ->> 'iban') over (order by d.recorded_seq) as first_iban
+      from app.documents as d
+      where d.organization_id = document.organization_id and d.deleted_at is null and d.expense_id is not null
+        and d.recorded_seq < document.recorded_seq and d.facts ? 'iban'
+        and (d.payee_key = document.payee_key or d.expense_id = document.expense_id)
+    ) as d
+    -- A new account is known once something was paid to it, so that a repeated fraud alarms again.
+    where d.iban = d.first_iban or not exists (
+      select from app.expense_occurrences as o where o.id = d.occurrence_id and o.status = 'open'
+    )
   );
 end
 $$;
 comment on function app.changed_iban is
   'Returns the IBAN in earlier documents of the same payee or record, if this document has another one; null for a '
-  'known one, and for the first document.';
+  'known one, and for the first document. A second account is known once a date with it is no longer open.';
 
 create or replace function app.open_doubts(document app.documents) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -100,3 +100,20 @@ Deno.test("textOfHtml() keeps words and cells, and drops scripts, styles and com
     "\nA bé€\n\n\t1\t2\nA&unknown;",
   );
 });
+
+Deno.test("readDocument() reads a mail's HTML if its text has no amount", async () => {
+  const html =
+    "<table><tr><td>Rechnungsnummer</td><td>R-1</td></tr><tr><td>Gesamtbetrag</td><td>119,95 €</td></tr></table>";
+  const grossOf = async (text: string) => {
+    const parts = [{ type: "text/plain; charset=utf-8", content: text }, {
+      type: "text/html; charset=utf-8",
+      content: html,
+    }];
+    const [document] = await readDocument(writeMail({ kind: "alternative", parts }), { name: "mail.eml", type: "" });
+    return document!.facts!.gross;
+  };
+  assertEquals(await grossOf("See our HTML version."), "119.95");
+  assertEquals(await grossOf("Gesamtbetrag: 100,00 EUR"), "100.00");
+  // Contradicting totals remain a question.
+  assertEquals(await grossOf("Gesamtbetrag: 100,00 EUR\nGesamtbetrag: 90,00 EUR"), undefined);
+});

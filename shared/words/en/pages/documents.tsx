@@ -58,6 +58,12 @@ export const documents = {
       as before. This is a common kind of fraud. Call them on a number that you already have.
     </>
   ),
+  /** How its record stands. */
+  recordDeleted:
+    "Its record was deleted, and this document will be deleted with it after 30 days, unless you detach it here.",
+  differs: (amount: string): string =>
+    `Its record says ${amount}, which was not changed. If both are right, two invoices are due.`,
+  copyOf: (link: Child) => <>This is the same invoice as {link}.</>,
   refused: "That didn’t work: the books have changed since, or you can’t change them.",
   doubtful: "Something in this document doesn’t add up. Check it before you pay.",
   /** The amounts that do not add up, by code. */

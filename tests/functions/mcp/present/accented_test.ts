@@ -23,7 +23,6 @@ const CSV_HEADER = writeExpenses([], { uncategorized: "" }).trim();
 const NEVER_WARN = [
   "decide_proposal",
   "get_context",
-  "list_documents",
   "list_expenses",
   "review_bills",
   "sync_bill_amounts",
@@ -311,7 +310,15 @@ Deno.test(
     await books.ok("attach_document", { document_id: unread.id });
     await books.fails("not_found", "attach_document", { document_id: "doc_000000000000" });
     await books.fails("not_found", "attach_document", { document_id: unread.id, to: "exp_000000000000" });
-    await books.ok("list_documents");
+    await database.query(
+      "insert into app.inbound_mails (organization_id, provider_id, state, refusals, leased_until, received_at) " +
+        "select $1, 'mail ' || n, case n when 1 then 'waiting' else 'read' end, case n when 1 then '{}' else " +
+        "array['document_quota', 'invalid_argument.document_too_large'] end, $2, $2 from generate_series(1, 2) as n",
+      [books.organizationId, `${TODAY}T08:00:00Z`],
+    );
+    for (let nth = 0; nth < 25; nth++) await keep(`more ${nth}`);
+    const warned = codesOf(await books.call("list_documents"));
+    assertEquals(warned, ["mails_waiting", "mails_not_kept", "documents_more"]);
     await books.fails("not_found", "list_documents", { document_id: "doc_000000000000", content: true });
   }),
 );
