@@ -50,6 +50,14 @@ testBooks("a document whose payee could not be read", {}, {
     assertEquals(second.filed?.due_on, "2026-12-25");
   },
 
+  "forgets the payee of a record that it was detached from": async (ana) => {
+    const { bill } = await ana.ok("add_bill", power());
+    const { id } = await keepDocument(ana, POWER);
+    await ana.ok("attach_document", { document_id: id, to: bill.id, due_on: "2026-12-25" });
+    const { document } = await ana.ok("attach_document", { document_id: id, to: "none" });
+    assertEquals([document.state, document.candidates], ["new", undefined]);
+  },
+
   "asks about records of the same amount, even without a date": async (ana) => {
     const { results: [shop] } = await ana.ok("log_expenses", {
       items: [{ name: "Dishwasher", payee: "MediaMarkt", amount: "649.00", date: "2026-11-14" }],
@@ -152,7 +160,10 @@ testBooks("an attached document", {}, {
       items: [{ name: "Lunch", payee: "Bakery", amount: "14.50", date: "2026-11-14" }],
     });
     const { id } = await keepDocument(ana, { payee: "Bakery", gross: "14.50", issued_on: "2026-11-14" });
-    await ana.ok("delete_records", { ids: [lunch.id] });
+    const { warnings } = await ana.call("delete_records", { ids: [lunch.id] });
+    assertEquals(warnings.map(({ code, message }: Json) => [code, message.split(" will")[0]]), [
+      ["documents_deleted", "1 attached document"],
+    ]);
     const read = async () => (await ana.ok("list_documents", { document_id: id })).documents[0];
     assertEquals((await read()).record.status, "deleted");
     assertStringIncludes((await read()).hint, "record was deleted");

@@ -159,6 +159,9 @@ export const warnings = {
       totals(payments.totals)
     }. To stop a bill and keep what was paid, undo this and use ` +
     'update_bill with status "cancelled".',
+  "documents_deleted": ({ count: documents }: { count: number }): string =>
+    `${count(documents, "attached document")} will be deleted with the record when it can no longer be restored, ` +
+    `unless attach_document attaches ${documents === 1 ? "it" : "them"} to another record.`,
 };
 
 const debt = ({ from, to, ...owed }: Balance): string =>

@@ -66,9 +66,9 @@ declare
 begin
   select * into bill from app.expenses as e where e.id = target.expense_id for no key update;
   update app.documents as d set expense_id = bill.id, occurrence_id = target.occurrence_id,
-    payee_key = coalesce(d.payee_key, nullif(array_to_string(app.descriptor_words(
-      coalesce(bill.payee, bill.name)
-    ), ' '), ''))
+    payee_key = case when d.facts ? 'payee' then d.payee_key else nullif(
+      array_to_string(app.descriptor_words(coalesce(bill.payee, bill.name)), ' '), ''
+    ) end
   where d.id = document.id
   returning d.* into document;
   select * into occurrence from app.expense_occurrences as o where o.id = target.occurrence_id;
@@ -103,6 +103,7 @@ begin
   -- The person who detaches it counts as the one who added it, because otherwise nobody might see it.
   update app.documents as d
   set expense_id = null, occurrence_id = null, declined = d.declined || refused,
+    payee_key = case when d.facts ? 'payee' then d.payee_key end,
     added_by = case when d.expense_id is null then d.added_by else context.actor_id end
   where d.id = document.id and (refused <> '{}' or d.expense_id is not null)
   returning d.* into declined;

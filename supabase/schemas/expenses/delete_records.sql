@@ -63,6 +63,7 @@ declare
   confirmed jsonb;
   warnings jsonb := '[]';
   balances jsonb;
+  documents int;
 begin
   if app.is_about_income(arguments) then
     return app.delete_incomes(context, arguments);
@@ -99,6 +100,12 @@ begin
     if payments ->> 'count' <> '0' then
       warnings := warnings || app.warning('payments_deleted', payments);
     end if;
+  end if;
+  select count(*) into documents
+  from app.documents as d
+  where d.expense_id = any (ids) and d.organization_id = context.organization_id and d.deleted_at is null;
+  if documents > 0 then
+    warnings := warnings || app.warning('documents_deleted', jsonb_build_object('count', documents));
   end if;
   if exists (select from app.payment_shares as s where s.expense_id = any (ids) and s.member_id <> s.paid_by) then
     balances := app.describe_balances() -> 'balances';
