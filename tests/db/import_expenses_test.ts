@@ -154,6 +154,24 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     assertEquals((await books.ok("list_expenses", { kind: "income" })).rows.length, 2);
   },
 
+  "finds the income of a statement by its words and by its employer": async (books) => {
+    const csv =
+      "Date,Payee,Description,Paid out,Paid in\n2026-08-31,Kraft Logistik,Salary Ben Weber 08/2026,,2180.00\n" +
+      "2026-09-30,Kraft Logistik,Salary Ben Weber 09/2026,,2180.00\n2026-09-28,Clinic,Salary Anna Weber 09/2026,,2450.00\n";
+    await commit(books, await preview(books, csv, { mapping: {}, account: "Giro" }));
+    const days = async (more: Json) =>
+      (await books.ok("list_expenses", { kind: "income", ...more })).rows.map(({ date }: Json) => date);
+    const ben = ["2026-09-30", "2026-08-31"];
+    assertEquals(await days({ query: "ben salary" }), ben);
+    assertEquals(await days({ query: "kraft" }), ben);
+    assertEquals(await days({ payee: "Kraft Logistik" }), ben);
+    assertEquals(await days({ query: "gym" }), []);
+    const { rows } = await books.ok("summarize_spending", {
+      ...{ kind: "income", group_by: ["payee"], from: "2026-08-01", to: "2026-09-30" },
+    });
+    assertEquals(rows.map(({ amount, count }: Json) => [amount, count]), [["4360.00", 2], ["2450.00", 1]]);
+  },
+
   "previews every write and writes nothing": async (books, database) => {
     const shown = await preview(books, THREE);
     assertEquals([shown.rows_ok, shown.rows_bad, shown.duplicates, shown.totals], [3, [], [], { EUR: "30.00" }]);

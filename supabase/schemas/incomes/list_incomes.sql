@@ -2,6 +2,8 @@
 
 create or replace function app.find_incomes(filter app.expense_filter) returns setof app.incomes
 language plpgsql stable set search_path = '' as $$
+declare
+  words constant text[] := filter.words || app.word_patterns(filter.payee);
 begin
   return query
     select i.*
@@ -11,9 +13,11 @@ begin
       and (filter.currency is null or i.currency = filter.currency)
       and (filter.category_ids is null or coalesce(i.category_id, '') = any (filter.category_ids))
       and (filter.not_category_ids is null or coalesce(i.category_id, '') <> all (filter.not_category_ids))
-      and (filter.payee is null or lower(i.name) = filter.payee)
       and (filter.recorded_by is null or i.created_by = filter.recorded_by)
-      and (filter.words is null or app.fold_text(concat_ws(' ', i.name, i.note)) ~ all (filter.words));
+      -- The employer may be in the statement line alone.
+      and (words is null or app.fold_text(concat_ws(' ', i.name, i.note, (
+        select l.text from app.statement_lines as l where l.id = i.line_id and l.organization_id = i.organization_id
+      ))) like all (words));
 end
 $$;
 comment on function app.find_incomes is 'Returns the received income that matches a filter.';

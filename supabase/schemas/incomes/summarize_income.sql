@@ -14,7 +14,7 @@ create or replace function app.income_key(income app.incomes, dimension text) re
 language sql immutable
   return case dimension
     when 'category' then coalesce((income).category_id, (income).sort)
-    when 'payee' then lower((income).name)
+    when 'payee' then coalesce(nullif(array_to_string(app.payer_words((income).name), ' '), ''), lower((income).name))
     when 'recorded_by' then (income).created_by::text
     else app.group_key(
       dimension, null, null, null, (income).received_on, (income).currency, null, null, null
