@@ -60,7 +60,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     });
   },
 
-  "keeps the decimals of each currency, and never rounds": async (books) => {
+  "keeps the decimals of each currency, and never rounds or guesses": async (books) => {
     const data = await log(books, { name: "A", amount: "1500", currency: "JPY" }, {
       name: "B",
       amount: "1.234",
@@ -71,7 +71,12 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
       currency: "CLF",
     }, { name: "D", amount: "999999999999.99" });
     assertEquals(data.totals_by_currency, { JPY: "1500", KWD: "1.234", CLF: "0.0001", INR: "999999999999.99" });
-    for (const [amount, currency] of [["1.5", "JPY"], ["0.001", "EUR"], ["1.2345", "KWD"]]) {
+    for (
+      const [amount, currency] of [["1.5", "JPY"], ["0.001", "EUR"], ["1.2345", "KWD"], ["1.200", "EUR"], [
+        "12.000",
+        "JPY",
+      ]]
+    ) {
       const error = await books.fails("amount_precision", "log_expenses", { items: [{ name: "A", amount, currency }] });
       assertEquals(error.field, "items[0].amount");
     }

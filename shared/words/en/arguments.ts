@@ -63,7 +63,8 @@ export const refusals = {
     { amount, currency, decimals }: { amount: string; currency: string; decimals: number },
   ): Refusal => ({
     message: `${amount} has too many decimals: ${currency} has ${decimals === 0 ? "none" : decimals}.`,
-    hint: "Amounts are never rounded here: ask for the exact amount.",
+    hint: "Amounts are never rounded, and a point starts the decimals: ask for the exact amount, and send it without " +
+      "separators of thousands.",
   }),
   "invalid_argument.amount_zero": (): Refusal => ({
     message: "An amount must be more than zero.",

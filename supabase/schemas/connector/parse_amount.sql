@@ -11,7 +11,8 @@ begin
     perform app.fail('invalid_argument.not_an_amount', jsonb_build_object('value', left(amount, 40)), field);
   end if;
   minor := amount::numeric * 10::numeric ^ exponent;
-  if minor <> trunc(minor) then
+  -- 1.200 may mean 1200.
+  if minor <> trunc(minor) or exponent <> 3 and amount ~ '^[1-9]\d{0,2}\.\d{3}$' then
     perform app.fail(
       'amount_precision', jsonb_build_object('amount', amount, 'currency', currency, 'decimals', exponent), field
     );
