@@ -333,6 +333,7 @@ testBooks("forecast", { day: TODAY }, {
     assertEquals(owner.total.end.likely, "5820.00");
     assertEquals(await seen(), before);
     const viewer = await books.join("viewer");
-    await viewer.fails("not_found", "forecast");
+    const { hint } = await viewer.fails("not_found", "forecast");
+    assertMatch(hint, /others in the organization may see more/);
   },
 });

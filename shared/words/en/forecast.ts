@@ -124,11 +124,15 @@ interface OldBalance extends Money {
 }
 
 export const refusals = {
-  "not_found.balance": ({ account, old }: { account?: string; old?: OldBalance }): Refusal => ({
-    message:
-      `${account ? `No current balance of ${account} is known` : "No current balance is known"}, so nothing can ` +
-      `be forecast.${old ? ` The last one, ${money(old)} on ${old.on}, is older than 45 days.` : ""}`,
-    hint: "Ask what the account has now and log it (log_expenses, kind balance), or import its latest statement.",
+  "not_found.balance": (
+    { account, old, is_partial }: { account?: string; old?: OldBalance; is_partial?: boolean },
+  ): Refusal => ({
+    message: `No current balance${account ? ` of ${account}` : ""} is known${
+      is_partial ? " to this person, who does not see all accounts" : ""
+    }, so nothing can be forecast.${old ? ` The last one, ${money(old)} on ${old.on}, is older than 45 days.` : ""}`,
+    hint: is_partial
+      ? "Say that others in the organization may see more. Log a balance only for an account that this person alone uses."
+      : "Ask what the account has now and log it (log_expenses, kind balance), or import its latest statement.",
   }),
   "date_out_of_range.forecast": ({ from, to }: { from: string; to: string }): Refusal => ({
     message: `The day must be from ${from} to ${to}.`,

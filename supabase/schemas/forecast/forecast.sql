@@ -198,7 +198,7 @@ begin
     where p.account_id is not null and (account.id is null or p.account_id = account.id)
   ) then
     perform app.fail('not_found.balance', jsonb_strip_nulls(jsonb_build_object(
-      'account', account.name, 'old', (
+      'account', account.name, 'is_partial', nullif(not identity.sees_everything(), false), 'old', (
         select o from jsonb_array_elements(basis.left_out) as o
         where o ->> 'code' = 'old_balance' and (account.name is null or o ->> 'name' = account.name) limit 1
       )
