@@ -64,6 +64,15 @@ testBooks("expected_incomes()", { day: "2026-10-06" }, {
       [["2026-10-28", "Salary Ana"]],
     );
   },
+  "matches one income to each date of a rule, so that equal salaries keep their own": async (books, database) => {
+    await rule(database, books, "2026-10-28", 245000, { name: "Ana's salary" });
+    await rule(database, books, "2026-10-28", 245000, { name: "Ben's salary" });
+    books.goTo("2026-10-28");
+    await salary(database, books, "2026-10-28", 245000, "Work GmbH");
+    assertEquals((await expected(database, books, "2026-10-20", "2026-11-01")).length, 1);
+    await salary(database, books, "2026-10-27", 245000, "Globex Inc");
+    assertEquals(await expected(database, books, "2026-10-20", "2026-11-01"), []);
+  },
   "finds a payer who paid three times in a rhythm, with the range of the amounts": async (books, database) => {
     await salary(database, books, "2026-07-31", 240000);
     await salary(database, books, "2026-08-31", 245000);
