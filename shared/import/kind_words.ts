@@ -209,6 +209,16 @@ export const TEXT_WORDS: { kind: Kind; only?: Direction; words: string[] }[] = [
     ],
   },
   {
+    // A refund of taxes is income, because taxes on income are not spending.
+    kind: "income",
+    only: "in",
+    words: [
+      ...["tax refund", "irs treas", "hmrc", "finanzamt", "finanzkasse", "steuererstattung", "einkommensteuer"],
+      ...["dgfip", "finances publiques", "agencia tributaria", "agenzia delle entrate", "belastingdienst"],
+      ...["urzad skarbowy", "receita federal"],
+    ],
+  },
+  {
     kind: "refund",
     only: "in",
     words: [

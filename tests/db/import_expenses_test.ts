@@ -154,6 +154,15 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     assertEquals((await books.ok("list_expenses", { kind: "income" })).rows.length, 2);
   },
 
+  "keeps a refund of taxes as income, and a shop's refund as one": async (books) => {
+    const csv =
+      "Date,Payee,Description,Paid out,Paid in\n2026-08-20,Finanzamt Lindau,Erstattung Einkommensteuer 2025,,743.18\n" +
+      "2026-08-21,Shop,Erstattung Schuhe,,40.00\n2026-08-22,Shop,Mantel,90.00,\n";
+    const { rows, left_out } = await preview(books, csv, { mapping: {}, account: "Giro" });
+    assertEquals(Object.fromEntries(rows.map(({ line, as }: Json) => [line, as])), { 2: "income", 3: "new", 4: "new" });
+    assertEquals(left_out[0].totals, { EUR: "743.18" });
+  },
+
   "finds the income of a statement by its words and by its employer": async (books) => {
     const csv =
       "Date,Payee,Description,Paid out,Paid in\n2026-08-31,Kraft Logistik,Salary Ben Weber 08/2026,,2180.00\n" +
