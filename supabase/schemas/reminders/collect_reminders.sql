@@ -129,18 +129,20 @@ begin
     ) as latest_digest
     on conflict (recipient_id, local_on) do nothing
     returning d.id, d.recipient_id
-  ), due as materialized (
-    select m.id as digest_id, (b.bill).organization_id, (b.bill).id as expense_id, b.due_on, r.snoozed_until,
-      o.member
+  ), readers as materialized (
+    -- Finds what else is due for these people organization by organization: 1.3 and more than 20 times as fast.
+    select m.id as digest_id, o.member, o.recipient
     from made as m
-    -- Adds everything else that is due for these people, organization by organization: 1.3 and more than 20 times as
-    -- fast.
     cross join lateral (
       select h as member, p as recipient
       from identity.memberships as h join identity.profiles as p on p.user_id = h.user_id
       where h.user_id = m.recipient_id and h.mails <> 'none'
       offset 0
     ) as o
+  ), due as materialized (
+    select o.digest_id, (b.bill).organization_id, (b.bill).id as expense_id, b.due_on, r.snoozed_until,
+      o.member
+    from readers as o
     cross join lateral (
       select e as bill, d.due_on
       from (
@@ -175,14 +177,8 @@ begin
     from due as d
     where (d.member).role <> 'owner'
     union all
-    select m.recipient_id, (b.bill).organization_id, (b.bill).id, n.kind, n.about_on, n.tell_on, m.id
-    from made as m
-    cross join lateral (
-      select h as member, p as recipient
-      from identity.memberships as h join identity.profiles as p on p.user_id = h.user_id
-      where h.user_id = m.recipient_id and h.mails <> 'none'
-      offset 0
-    ) as o
+    select (o.member).user_id, (b.bill).organization_id, (b.bill).id, n.kind, n.about_on, n.tell_on, o.digest_id
+    from readers as o
     cross join lateral (
       select e as bill from app.expenses as e
       where e.organization_id = (o.member).organization_id and e.kind = 'bill' and e.status = 'active'
@@ -197,14 +193,8 @@ begin
       select * from jobs.due_again(b.bill, (b.bill).next_due, o.member, o.recipient, at)
     ) as n
     union all
-    select m.recipient_id, (b.bill).organization_id, (b.bill).id, n.kind, n.about_on, n.tell_on, m.id
-    from made as m
-    cross join lateral (
-      select h as member, p as recipient
-      from identity.memberships as h join identity.profiles as p on p.user_id = h.user_id
-      where h.user_id = m.recipient_id and h.mails <> 'none'
-      offset 0
-    ) as o
+    select (o.member).user_id, (b.bill).organization_id, (b.bill).id, n.kind, n.about_on, n.tell_on, o.digest_id
+    from readers as o
     cross join lateral (
       select e as bill, c.due_on
       from app.expense_occurrences as c
