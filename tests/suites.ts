@@ -21,6 +21,12 @@ const program = (...args: string[]): Suite => ({ commands: [[...RUN, ...args]] }
 
 const PAGES = ["pages", "journey", "people", "approvals", "activity", "books", "consent", "chart", "mails", "pictures"];
 
+/**
+ * A server that is killed with its PostgreSQL (docs/self-hosting.md). A fixed low rate leaves time to recover, so that a
+ * slow machine is judged by its answers, not by its speed.
+ */
+const SERVER = [...RUN, "tests/load/run.ts", "--server", "--faults", "--only", "killed", "--rate", "5"];
+
 /** The longest stories; database tests check their rules, and the readme suite runs the demo too. */
 const NIGHTLY_STORIES = ["year", "twelve_people", "demo", "budgets", "mails_in_time", "calendar", "plans_off"];
 
@@ -58,12 +64,14 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   load: {
     commands: [
       [...RUN, "tests/load/run.ts"],
+      [...SERVER, "--minutes", "3"],
       [...TEST, "tests/load/overload.ts"],
       [...TEST, "--parallel", "tests/load/proof.ts", "tests/load/histories.ts", "tests/load/embedded.ts"],
     ],
     short: {
       commands: [
         [...RUN, "tests/load/run.ts", "--minutes", "0.5"],
+        [...SERVER, "--minutes", "1.5"],
         [...TEST, "tests/load/overload.ts"],
         [...TEST, "--parallel", "tests/load/histories.ts", "tests/load/embedded.ts"],
       ],
