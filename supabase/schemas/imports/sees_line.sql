@@ -19,7 +19,8 @@ begin
   return null;
 end
 $$;
-comment on function app.forget_line is 'Marks a statement line as forgotten when a payment linked to it is purged.';
+comment on function app.forget_line is
+  'Marks a statement line as forgotten when its income or a payment linked to it is purged.';
 create trigger forget_line after delete on app.statement_links
   for each row execute function app.forget_line();
 

@@ -12,17 +12,8 @@ $$;
 comment on function app.list_line_incomes is
   'Returns the ids of a statement line''s income, even if it is hidden or deleted.';
 
-create or replace function app.forget_line_of_income() returns trigger
-language plpgsql set search_path = '' as $$
-begin
-  update app.statement_lines as l set is_forgotten = true where l.id = old.line_id and not l.is_forgotten;
-  return null;
-end
-$$;
-comment on function app.forget_line_of_income is
-  'Marks a statement line as forgotten when its income is purged, like app.forget_line.';
-create trigger forget_line_of_income after delete on app.incomes
-  for each row when (old.line_id is not null) execute function app.forget_line_of_income();
+create trigger forget_line after delete on app.incomes
+  for each row when (old.line_id is not null) execute function app.forget_line();
 
 create or replace function app.find_income_category(context app.context, payer text, received_on date) returns text
 language plpgsql stable set search_path = '' as $$
