@@ -164,24 +164,35 @@ comment on function public.invite_member is
   'Invites an address to an organization for 7 days. A repeated invitation invalidates the previous link. '
   '{"outcome":"invited","organization_name"}, or outcome not_allowed, plan, already_member or too_many.';
 
+create or replace function identity.hold_invitation(user_id uuid, invitation_id text, at timestamptz,
+  out invitation identity.invitations, out refusal jsonb)
+language plpgsql volatile set search_path = '' as $$
+begin
+  select * into invitation from identity.invitations as i
+  where i.id = invitation_id and identity.member_may(i.organization_id, user_id, 'members:manage');
+  if not found then
+    refusal := '{"outcome":"unknown"}';
+    return;
+  end if;
+  refusal := identity.hold_members(invitation.organization_id, user_id, at);
+  if refusal is null and not identity.may_give_role(invitation.organization_id, user_id, invitation.role, at) then
+    refusal := '{"outcome":"not_allowed"}';
+  end if;
+end
+$$;
+comment on function identity.hold_invitation is
+  'Returns an invitation that a person wants to change, and holds its organization''s members until the end of the '
+  'transaction; or the outcome that refuses it: unknown, not_allowed, or one of identity.hold_members.';
+
 create or replace function public.resend_invitation(user_id uuid, invitation_id text, token_hash text, at timestamptz)
   returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  sent identity.invitations;
-  refusal jsonb;
+  checked constant record := identity.hold_invitation(user_id, invitation_id, at);
+  sent constant identity.invitations := checked.invitation;
 begin
-  select * into sent from identity.invitations as i
-  where i.id = invitation_id and identity.member_may(i.organization_id, user_id, 'members:manage');
-  if not found then
-    return '{"outcome":"unknown"}';
-  end if;
-  refusal := identity.hold_members(sent.organization_id, user_id, at);
-  if refusal is not null then
-    return refusal;
-  end if;
-  if not identity.may_give_role(sent.organization_id, user_id, sent.role, at) then
-    return '{"outcome":"not_allowed"}';
+  if checked.refusal is not null then
+    return checked.refusal;
   end if;
   if not identity.may_grow(sent.organization_id, at) then
     return '{"outcome":"plan"}';
@@ -206,20 +217,11 @@ comment on function public.resend_invitation is
 create or replace function public.withdraw_invitation(user_id uuid, invitation_id text, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  withdrawn identity.invitations;
-  refusal jsonb;
+  checked constant record := identity.hold_invitation(user_id, invitation_id, at);
+  withdrawn constant identity.invitations := checked.invitation;
 begin
-  select * into withdrawn from identity.invitations as i
-  where i.id = invitation_id and identity.member_may(i.organization_id, user_id, 'members:manage');
-  if not found then
-    return '{"outcome":"unknown"}';
-  end if;
-  refusal := identity.hold_members(withdrawn.organization_id, user_id, at);
-  if refusal is not null then
-    return refusal;
-  end if;
-  if not identity.may_give_role(withdrawn.organization_id, user_id, withdrawn.role, at) then
-    return '{"outcome":"not_allowed"}';
+  if checked.refusal is not null then
+    return checked.refusal;
   end if;
   update identity.invitations as i set withdrawn_at = at
   where i.id = invitation_id and i.accepted_at is null and i.withdrawn_at is null;
