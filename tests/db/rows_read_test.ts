@@ -17,6 +17,8 @@ const LIMITS: [tool: string, args: Record<string, unknown>, rows: number][] = [
   ["log_expenses", { items: [{ name: "Lunch", amount: "14.50", date: "2026-11-19" }] }, 285],
   ["list_bills", {}, 1090],
   ["summarize_spending", { period: "last_month" }, 60],
+  // The bills that were paid near the three borders of the months, too.
+  ["summarize_spending", { period: "last_month", compare: "previous_period" }, 275],
 ];
 /** A session plans its first calls again, and reads statistics for it. */
 const WARM = 7;
