@@ -124,7 +124,7 @@ testBooks("the limit for balances", { day: DAY }, {
     assertEquals((await books.ok("forecast", { spend: "2700", on: "2026-11-20" })).limit, {
       text:
         "All accounts together are expected to fall below the limit of 300.00 EUR on 2026-11-20: likely 500.00 USD, " +
-        "perhaps only 500.00. Below the limit already: Safe (500.00 USD).",
+        "possibly as low as 500.00. Below the limit already: Safe (500.00 USD).",
       amount: "300.00",
       currency: "EUR",
       below: [{ on: "2026-11-20", low: "500.00", likely: "500.00", currency: "USD" }],

@@ -61,7 +61,7 @@ export const forecast = {
         : below.map(({ account, on, low, likely, currency }) =>
           `${account ? `${account} is` : "All accounts together are"} expected to fall below the limit of ${
             money(limit)
-          } on ${on}: likely ${money({ amount: likely, currency })}, perhaps only ${low}.`
+          } on ${on}: likely ${money({ amount: likely, currency })}, possibly as low as ${low}.`
         )),
       ...unwatchedBalances(limit),
     ].join(" "),

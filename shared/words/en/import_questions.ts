@@ -47,7 +47,7 @@ export const questions = {
     const transfer = candidates.find(({ id }) => id === "transfer");
     const half = transfer?.account
       ? `the other half of ${quoted(transfer.name)}, ${booked(transfer)} in ${quoted(transfer.account)}`
-      : "a transfer between your own accounts or the payment of a card's bill";
+      : "a transfer between your own accounts or the payment of a credit card";
     return `${said}: is it ${known ? `${known} in the books, ${tip}` : ""}${
       transfer ? `${half} (no spending), ` : ""
     }or a new expense?`;

@@ -87,7 +87,7 @@ Deno.test("a low balance has its account, limit and amounts unless hidden, and a
   const line = async (content: DigestContent) => (await compose(content)).text.replaceAll(/\s+/g, " ");
   assertMatch(subjectOf(one, american), /^“Giro” is expected to fall below the limit on /);
   assertMatch(subjectOf(all, american), /^all accounts together are expected to fall below the limit on /i);
-  const said = "expected to fall below the limit of €500.00: likely €200.00, perhaps only €150.00";
+  const said = "expected to fall below the limit of €500.00: likely €200.00, possibly as low as €150.00";
   assertStringIncludes(await line(one), `is ${said}`);
   assertStringIncludes(await line(all), `all accounts together are ${said}`);
   const hidden = await line(mail("Giro", { amount: null, low: null, limit: null }));

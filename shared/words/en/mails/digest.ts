@@ -177,7 +177,7 @@ export const digest = {
       isTotal: boolean;
     }): string =>
       `${isTotal ? "all accounts together are" : "is"} expected to fall below the limit${limit ? ` of ${limit}` : ""}${
-        amount ? `: likely ${amount}, perhaps only ${low}` : ""
+        amount ? `: likely ${amount}, possibly as low as ${low}` : ""
       }`,
     awaited: "paid automatically, not in your totals until its amount is known",
   },
