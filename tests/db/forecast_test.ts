@@ -117,7 +117,7 @@ testBooks("forecast", { day: TODAY }, {
       ["Visa", "-250.00", "EUR"],
     ]);
     assertMatch(left_out.join(" "), /Amounts in AMD are not in the total: no exchange rate is known/);
-    assertMatch(left_out.join(" "), /In the total only, because no statement shows the account: Hosting\./);
+    assertMatch(left_out.join(" "), /In the total only, because their account is not known: Hosting\./);
   },
   "usual spending continues at the mean of past weeks, and its range grows with their variation": async (books) => {
     let balance = 1560;

@@ -77,7 +77,7 @@ export const forecast = {
     bill_without_amount: ({ names: all }: { names: string[] }): string =>
       `Bills without a known amount: ${names(all, { most: 10 })}.`,
     in_total_only: ({ names: all }: { names: string[] }): string =>
-      `In the total only, because no statement shows the account: ${names(all, { most: 10 })}.`,
+      `In the total only, because their account is not known: ${names(all, { most: 10 })}.`,
     payments_without_line: (sum: Money): string =>
       `About ${
         money(sum)
