@@ -118,23 +118,38 @@ begin
         and i.id not in (select m.id from app.match_income_rules(context, context.today - kept_days) as m)
     ), steps as materialized (
       -- By payer (stream 0), and by payer and amount, because a bonus interrupts the rhythm of a salary.
-      select r.*, s.stream, app.find_rhythm(r.received_on - lag(r.received_on) over (
+      select r.*, s.stream, r.received_on - lag(r.received_on) over (
         partition by r.key, r.currency, s.stream order by r.received_on, r.recorded_seq
-      )) as rhythm
+      ) as gap
       from received as r
       cross join lateral (values (0::bigint), (r.amount_minor)) as s (stream)
       where r.key <> ''
-    ), placed as materialized (
-      select s.*, row_number() over latest as place, first_value(s.rhythm) over latest as last_rhythm
+    ), rhythms as materialized (
+      select s.*, app.find_rhythm(s.gap) as rhythm,
+        -- The rhythm if one date in between was missed.
+        app.find_rhythm(s.gap / 2) as missed_rhythm
       from steps as s
-      window latest as (partition by s.key, s.currency, s.stream order by s.received_on desc, s.recorded_seq desc)
-    ), runs as materialized (
-      -- The first income of a run has a different gap before it, or none.
-      select p.*, min(p.place) filter (where p.rhythm is distinct from p.last_rhythm) over (
-        partition by p.key, p.currency, p.stream
-      ) as length
+    ), placed as materialized (
+      select r.*, row_number() over latest as place,
+        case when first_value(r.missed_rhythm) over latest = nth_value(r.rhythm, 2) over latest
+          then first_value(r.missed_rhythm) over latest else first_value(r.rhythm) over latest end as last_rhythm
+      from rhythms as r
+      window latest as (
+        partition by r.key, r.currency, r.stream order by r.received_on desc, r.recorded_seq desc
+        rows between unbounded preceding and unbounded following
+      )
+    ), kept as materialized (
+      select p.*, p.rhythm is not distinct from p.last_rhythm as is_regular, p.missed_rhythm = p.last_rhythm and (
+        lag(p.rhythm) over (partition by p.key, p.currency, p.stream order by p.place) = p.last_rhythm or p.place = 1
+      ) as is_after_missed
       from placed as p
       where p.last_rhythm is not null
+    ), runs as materialized (
+      -- The first income of a run has a different gap before it, or none.
+      select k.*, min(k.place) filter (where not k.is_regular and k.is_after_missed is not true) over (
+        partition by k.key, k.currency, k.stream
+      ) as length
+      from kept as k
     ), found as materialized (
       select r.key, r.currency, r.stream, split_part(r.last_rhythm, '/', 1) as frequency,
         split_part(r.last_rhythm, '/', 2)::int as every, max(r.received_on) as last_on,
@@ -143,8 +158,11 @@ begin
         array_agg(r.amount_minor order by r.place) as amounts,
         mode() within group (order by extract(day from r.received_on)::int) as day
       from runs as r
-      where r.place <= r.length and r.length >= least_often
-      group by r.key, r.currency, r.stream, r.last_rhythm
+      where r.place <= r.length
+      group by r.key, r.currency, r.stream, r.last_rhythm, r.length
+      -- At most every third date was missed.
+      having count(*) filter (where r.is_regular and r.place < r.length)
+        >= greatest(least_often - 1, 2 * count(*) filter (where not r.is_regular and r.place < r.length))
     )
     select f.id, f.name, f.account_id,
       app.income_schedule(f.frequency, f.every, a.anchor_on, null, f.day), f.last_on, f.amounts, f.currency,
@@ -169,7 +187,8 @@ end
 $$;
 comment on function app.find_income_rhythms is
   'Returns income without a rule that came regularly at least three times: its latest record, its schedule from the '
-  'latest date, and its amounts, the latest first. is_over: the next one is more than ten days late.';
+  'latest date, and its amounts, the latest first. One missed date does not end the rhythm. is_over: the next is '
+  'more than ten days late.';
 
 create or replace function app.expected_incomes(context app.context, first_day date, last_day date)
   returns table (income_id text, name text, account_id text, day date, low bigint, likely bigint, high bigint,
