@@ -32,6 +32,9 @@ export interface Letter {
 interface Template {
   locale: string;
   blanks: Record<Exclude<MissingInLetter, "ends_on">, string>;
+  /** The contract after "my contract": with its company, or as the books call it. */
+  with(payee: string): string;
+  called(name: string): string;
   subject(contract: string, number: string): string;
   greeting: string;
   request(contract: string, day?: string, isInTime?: boolean): string;
@@ -49,14 +52,16 @@ const DE: Template = {
     customer_number: blank("Kundennummer"),
     sender: blank("Ihr Name und Ihre Anschrift"),
   },
-  subject: (contract, number) => `Kündigung des Vertrags „${contract}“, Kundennummer ${number}`,
+  with: (payee) => `bei ${payee}`,
+  called: (name) => `„${name}“`,
+  subject: (contract, number) => `Kündigung meines Vertrags ${contract}, Kundennummer ${number}`,
   greeting: "Sehr geehrte Damen und Herren,",
   request: (contract, day, isInTime) =>
     day
-      ? `hiermit kündige ich den Vertrag „${contract}“ ${
+      ? `hiermit kündige ich meinen Vertrag ${contract} ${
         isInTime ? "fristgerecht " : ""
       }zum ${day}, hilfsweise zum nächstmöglichen Zeitpunkt.`
-      : `hiermit kündige ich den Vertrag „${contract}“ zum nächstmöglichen Zeitpunkt.`,
+      : `hiermit kündige ich meinen Vertrag ${contract} zum nächstmöglichen Zeitpunkt.`,
   confirm: "Bitte bestätigen Sie mir den Eingang dieser Kündigung und den Tag, an dem der Vertrag endet, in Textform.",
   closing: "Mit freundlichen Grüßen",
 };
@@ -69,14 +74,16 @@ const EN: Template = {
     customer_number: blank("customer number"),
     sender: blank("your name and address"),
   },
-  subject: (contract, number) => `Cancellation of the contract “${contract}”, customer number ${number}`,
+  with: (payee) => `with ${payee}`,
+  called: (name) => `“${name}”`,
+  subject: (contract, number) => `Cancellation of my contract ${contract}, customer number ${number}`,
   greeting: "Dear Sir or Madam,",
   request: (contract, day, isInTime) =>
     day
-      ? `I hereby cancel the contract “${contract}”${
+      ? `I hereby cancel my contract ${contract}${
         isInTime ? ", giving the required notice," : ""
       } with effect from the end of ${day}, or otherwise on the earliest possible date.`
-      : `I hereby cancel the contract “${contract}” on the earliest possible date.`,
+      : `I hereby cancel my contract ${contract} on the earliest possible date.`,
   confirm: "Please confirm in writing that you received this cancellation, and the day on which the contract ends.",
   closing: "Yours faithfully",
 };
@@ -101,24 +108,25 @@ const write = (template: Template) => (facts: LetterFacts): Letter => {
   const { blanks } = template;
   const day = (date: string) =>
     new Intl.DateTimeFormat(template.locale, { dateStyle: "long", timeZone: "UTC" }).format(new Date(`${date}T00:00Z`));
-  const name = oneLine(facts.name);
+  const company = payee && oneLine(payee);
+  // The company doesn't know the name that the bill has in the books.
+  const contract = company ? template.with(company) : template.called(oneLine(facts.name));
   const from = sender ? lines(sender) : [blanks.sender];
-  const to = [
-    payee ? oneLine(payee) : blanks.payee,
-    ...(address ? lines(address) : [blanks.address]),
-  ];
-  const subject = template.subject(name, customer_number ? oneLine(customer_number) : blanks.customer_number);
+  const place = address ? lines(address) : [blanks.address];
+  // People often write the company's name in its address too.
+  const isNamed = company && place.some((line) => line.toLowerCase().includes(company.toLowerCase()));
+  const to = isNamed ? place : [company ?? blanks.payee, ...place];
+  const subject = template.subject(contract, customer_number ? oneLine(customer_number) : blanks.customer_number);
   const letter = [
     template.greeting,
-    template.request(name, ends_on && day(ends_on), is_in_time),
+    template.request(contract, ends_on && day(ends_on), is_in_time),
     ...(words?.trim() ? [words.trim()] : []),
     template.confirm,
     template.closing,
   ];
   const paragraphs = form === "email" || form === "online"
     ? [...letter, from.join("\n")]
-    // People often write the company's name in its address too.
-    : [from.join("\n"), [...new Set(to)].join("\n"), day(facts.today), subject, ...letter, from[0]!];
+    : [from.join("\n"), to.join("\n"), day(facts.today), subject, ...letter, from[0]!];
   return { subject, body: paragraphs.join("\n\n") };
 };
 

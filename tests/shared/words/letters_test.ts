@@ -17,7 +17,7 @@ const FULL = {
 
 Deno.test("a letter in German has every fact once, in the order of a letter", () => {
   const { subject, body } = LETTERS.de(FULL);
-  assertEquals(subject, "Kündigung des Vertrags „Café Ñandú Gym“, Kundennummer K-17");
+  assertEquals(subject, "Kündigung meines Vertrags bei Übung & Söhne GmbH, Kundennummer K-17");
   assertEquals(
     body,
     `Zoë Müller
@@ -30,11 +30,11 @@ Ring 1
 
 20. November 2026
 
-Kündigung des Vertrags „Café Ñandú Gym“, Kundennummer K-17
+Kündigung meines Vertrags bei Übung & Söhne GmbH, Kundennummer K-17
 
 Sehr geehrte Damen und Herren,
 
-hiermit kündige ich den Vertrag „Café Ñandú Gym“ fristgerecht zum 28. Februar 2027, hilfsweise zum nächstmöglichen Zeitpunkt.
+hiermit kündige ich meinen Vertrag bei Übung & Söhne GmbH fristgerecht zum 28. Februar 2027, hilfsweise zum nächstmöglichen Zeitpunkt.
 
 Wir ziehen um.
 
@@ -56,7 +56,7 @@ Deno.test("a mail in English leaves a visible blank for each unknown fact", () =
     body,
     `Dear Sir or Madam,
 
-I hereby cancel the contract “Gym” on the earliest possible date.
+I hereby cancel my contract “Gym” on the earliest possible date.
 
 Please confirm in writing that you received this cancellation, and the day on which the contract ends.
 
@@ -68,6 +68,11 @@ Yours faithfully
   assertEquals(missingIn({ ...facts, form: "online" }), ["customer_number", "sender", "ends_on"]);
   assertEquals(missingIn({ ...facts, form: undefined })[0], "payee");
   assert(!LETTERS.en({ ...FULL, is_in_time: false }).body.includes("required notice"));
+});
+
+Deno.test("the company's name appears once in the address, also if a line contains more", () => {
+  const address = "ÜBUNG & Söhne GmbH, Ring 1, 10115 Berlin";
+  assert(LETTERS.de({ ...FULL, address }).body.includes(`20095 Hamburg\n\n${address}\n\n20. November`));
 });
 
 Deno.test("a long line of an address is not cut", () => {
