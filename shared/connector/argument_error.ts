@@ -46,7 +46,7 @@ function explain(issue: Issue, schema: JsonSchema): ArgumentError {
   // uniqueItems is the only custom zod rule.
   if (issue.code === "custom") return problem("invalid_argument.repeated_item");
   if (node?.enum && issue.code !== "invalid_type") {
-    return problem("invalid_argument.not_one_of", { options: node.enum.map(String) });
+    return problem("invalid_argument.not_one_of", { options: node.enum.map(String), sent: issue.input });
   }
   switch (issue.code) {
     case "invalid_type":

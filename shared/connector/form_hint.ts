@@ -17,7 +17,8 @@ export type FormHint =
 export interface SentAmount {
   plain: string;
   other?: string;
-  has_currency?: true;
+  /** Where the currency of the text belongs. */
+  currency?: "field" | "nowhere";
   /** The meaning of a minus sign in this field. */
   negative?: "refund" | "never";
 }
@@ -55,7 +56,7 @@ function readSent(sent: unknown, siblings: string[]): SentAmount | undefined {
   return {
     plain,
     ...(isOpen && { other: comma }),
-    ...(money.currency && { has_currency: true }),
+    ...(money.currency && { currency: siblings.includes("currency") ? "field" : "nowhere" }),
     ...(money.isNegative && { negative: siblings.includes("is_refund") ? "refund" : "never" }),
   };
 }

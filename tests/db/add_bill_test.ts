@@ -234,7 +234,7 @@ Deno.test(
     assertEquals(await warnings(), [{
       code: "same_name",
       message:
-        "Electricity costs as much as the bill Power at the same time: 84.00 EUR, every month on the 20th. Ask " +
+        "Electricity costs as much as the bill Power and is due within three days of it: 84.00 EUR, every month on the 20th. Ask " +
         `the person whether they are one cost, which would count twice. If so, undo this; Power is ${bill.id}.`,
     }]);
     assertEquals((await warnings({ name: "Strom", payee: "Stadtwerke München", month_days: [23] })).length, 1);

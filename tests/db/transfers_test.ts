@@ -47,6 +47,19 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     const other = await preview(books, "Savings", ["2026-10-05", "Dublin 8829", "-600.00"]);
     assertEquals([other.rows_ok, leftOut(other)], [1, []]);
   },
+  "a search that finds no spending names the transfers that are left out": async (books) => {
+    await commit(books, await preview(books, "Neobank", TOP_UP, COFFEE));
+    await commit(books, await preview(books, "Giro", ["2026-10-04", "Dublin 8829", "-600.00"], BREAD));
+    const search = async (reader: Books, more: Json = {}) =>
+      (await reader.ok("list_expenses", { query: "dublin", ...more })).no_match?.own_transfers_left_out;
+    assertEquals(await search(books), [
+      { date: "2026-10-04", text: "Dublin 8829", account: "Giro", amount: "-600.00", currency: "EUR" },
+    ]);
+    assertEquals(await search(books, { from: "2026-10-08" }), undefined);
+    const member = await books.join();
+    await books.ok("update_settings", { own_only: true });
+    assertEquals(await search(member), undefined);
+  },
   "six days, another amount, the same direction or foreign books make no transfer": async (books, database) => {
     const stranger = await openBooks(database, { day: "2026-10-20" });
     await commit(stranger, await preview(stranger, "Neobank", TOP_UP, COFFEE));

@@ -183,7 +183,9 @@ export const warnings = {
   "same_name.of_payee": ({ name, new_name, ...other }: Twin & { new_name: string }): string =>
     `${new_name} looks like the bill ${name} of the same payee: ${twin(other)}`,
   "same_name.of_cost": ({ name, new_name, ...other }: Twin & { new_name: string }): string =>
-    `${new_name} costs as much as the bill ${name} at the same time: ${cost(other)}. Ask the person whether they are ` +
+    `${new_name} costs as much as the bill ${name} and is due within three days of it: ${
+      cost(other)
+    }. Ask the person whether they are ` +
     `one cost, which would count twice. If so, undo this; ${name} is ${other.id}.`,
   /** @param spent.apart why a payment can't take over the expense */
   "already_spent": (

@@ -14,8 +14,14 @@ const PAID_BACK = /reimburse(d|ment)_?amount|amount_?reimbursed|amount_?paid_?ba
 
 export const refusals = {
   "invalid_argument.repeated_item": (problem: Problem): Refusal => refusal("is a duplicate", problem),
-  "invalid_argument.not_one_of": ({ options, ...problem }: Problem & { options: string[] }): Refusal =>
-    refusal(`must be one of: ${options.join(", ")}`, problem),
+  "invalid_argument.not_one_of": (
+    { options, sent, ...problem }: Problem & { options: string[]; sent?: unknown },
+  ): Refusal => ({
+    ...refusal(`must be one of: ${options.join(", ")}`, problem),
+    ...(options.includes("bill_payment") && /^(savings?|transfers?)$/i.test(`${sent}`) && {
+      hint: "Transfers between own accounts are no spending and left out; list_expenses with query finds them.",
+    }),
+  }),
   "invalid_argument.null": ({ subject, empty }: Problem & { empty?: string }): Refusal => ({
     ...refusal("must not be null", { subject }),
     hint: empty
@@ -87,13 +93,14 @@ const IDS = new Map([
   ["inc", "This is income: see update_expenses and delete_records."],
 ]);
 
-const amount = ({ plain, other, has_currency, negative }: SentAmount): string =>
+const amount = ({ plain, other, currency, negative }: SentAmount): string =>
   [
     other
       ? `Ask whether "${plain}" or "${other}" is meant: a point for decimals, and nothing for thousands.`
       : negative === "refund"
       ? `If a seller paid it back, send "${plain}" with is_refund true. ${LOG_INCOME}`
       : `Write it as "${plain}": a point for decimals, nothing for thousands.`,
-    has_currency && "The currency goes into the field currency.",
+    currency === "field" && "The currency goes into the field currency.",
+    currency === "nowhere" && "Leave the currency out.",
     negative === "never" && "An amount is never negative here.",
   ].filter(Boolean).join(" ");

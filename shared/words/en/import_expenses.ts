@@ -237,9 +237,7 @@ export const warnings = {
   "recurring_charges": ({ count: all, names: first }: { count: number; names: string[] }): string =>
     `${count(all, "charge")} ${all === 1 ? "returns" : "return"} regularly and no bill covers ${
       all === 1 ? "it" : "them"
-    }: ${names(first)}${
-      all > first.length ? " and more" : ""
-    }. review_bills shows their rhythm and amounts; ask whether to add them as bills.`,
+    }: ${names(first, { count: all })}. review_bills shows their rhythm and amounts; ask whether to add them as bills.`,
   "layout_forgotten": (): string =>
     "No account is named, so the next file will raise the same questions. Call with account, the " +
     "name of the bank account or app, and the answers are remembered for it.",

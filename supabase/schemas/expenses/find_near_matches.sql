@@ -11,6 +11,7 @@ declare
   named jsonb;
   amounts jsonb;
   near jsonb;
+  transfers jsonb;
   most_listed constant int := 30;
   first_on constant date := (
     select p.paid_on from app.payments as p
@@ -80,7 +81,25 @@ begin
       limit most
     ) as a;
   end if;
+  if wanted is not null then
+    select jsonb_agg(t.found order by t.booked_on desc) into transfers
+    from (
+      select l.booked_on, jsonb_build_object('date', l.booked_on, 'text', left(l.text, 80), 'account', a.name,
+        'amount', app.format_amount(case l.direction when 'out' then -l.amount_minor else l.amount_minor end,
+          l.currency), 'currency', l.currency) as found
+      from app.statement_lines as l
+      join app.accounts as a on a.id = l.account_id
+      where l.organization_id = identity.current_organization_id()
+        and (l.kind in ('own_transfer', 'savings', 'exchange', 'top_up', 'card_payment') or l.other_half_id is not null)
+        and l.booked_on between coalesce(filter.from_on, '-infinity') and coalesce(filter.to_on, 'infinity')
+        and app.fold_text(l.text) like all (filter.words || app.word_patterns(filter.payee))
+      order by l.booked_on desc, l.id
+      limit most
+    ) as t;
+  end if;
   near := nullif(jsonb_strip_nulls(jsonb_build_object(
+    -- Transfers between own accounts are no spending.
+    'own_transfers_left_out', transfers,
     -- The books contain nothing about an earlier period.
     'books_begin', case when filter.to_on < first_on then first_on end,
     'other_periods', periods, 'similar_names', named, 'other_currencies', amounts,
@@ -112,5 +131,5 @@ end
 $$;
 comment on function app.find_near_matches is
   'Returns suggestions when a filter finds nothing: matches in other months, similar payees and categories, matches '
-  'in other currencies, and the first day of the books after the period. Lists bills and categories when no name '
+  'in other currencies, transfers between own accounts, and the first day of the books after the period. Lists bills and categories when no name '
   'resembles the words; returns null without words.';

@@ -2,8 +2,10 @@ import { assertEquals } from "@std/assert";
 import { presentError } from "../../../functions/mcp/present/error.ts";
 import { addBill } from "../../../functions/mcp/tools/add_bill/contract.ts";
 import { deleteRecords } from "../../../functions/mcp/tools/delete_records/contract.ts";
+import { forecast } from "../../../functions/mcp/tools/forecast/contract.ts";
 import { getContext } from "../../../functions/mcp/tools/get_context/contract.ts";
 import { logExpenses } from "../../../functions/mcp/tools/log_expenses/contract.ts";
+import { summarizeSpending } from "../../../functions/mcp/tools/summarize_spending/contract.ts";
 import { updateExpenses } from "../../../functions/mcp/tools/update_expenses/contract.ts";
 import { updateBill } from "../../../functions/mcp/tools/update_bill/contract.ts";
 import type { Tool } from "../../../shared/connector/tool.ts";
@@ -31,6 +33,16 @@ Deno.test("parse() names the field, the problem and the expected value", () => {
       "items[0].amount",
       "items[0].amount has the wrong format.",
       'Write it as "1234.56": a point for decimals, nothing for thousands. The currency goes into the field currency.',
+    ]],
+    [forecast, { spend: "900 EUR" }, [
+      "spend",
+      "spend has the wrong format.",
+      'Write it as "900": a point for decimals, nothing for thousands. Leave the currency out.',
+    ]],
+    [summarizeSpending, { kind: "savings" }, [
+      "kind",
+      "kind must be one of: one_off, bill_payment, refund, income, net.",
+      "Transfers between own accounts are no spending and left out; list_expenses with query finds them.",
     ]],
     [logExpenses, item({ amount: "1,234" }), [
       "items[0].amount",
