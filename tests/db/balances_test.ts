@@ -175,4 +175,36 @@ testBooks("balances", { day: "2026-10-06" }, {
     assertEquals(await log(viewer), []);
     assertEquals(await log(member), ["log_expenses"]);
   },
+  "a balance in an unexpected currency is stored with a question, once": async (books) => {
+    const state = async (name: string, amount: string, more: Json = {}) => {
+      const { warnings } = await books.call("log_expenses", { items: [{ name, kind: "balance", amount, ...more }] });
+      return warnings.filter(({ code }: Json) => code === "balance_currency").map(({ message }: Json) => message);
+    };
+    assertEquals(await state("Wise USD", "1000"), [
+      '"Wise USD" looks like an account in USD, but 1000.00 EUR was stored. If USD was meant, undo this and send it with currency USD.',
+    ]);
+    assertEquals(await state("Wise", "1000", { currency: "USD" }), []);
+    assertEquals((await state("Wise", "5")).length, 1, "its other balance is in USD");
+    assertEquals(await state("Wise", "6", { date: "yesterday" }), [], "it has balances in both");
+  },
+  "an overdraft as round as a limit, and one that a statement contradicts, are questioned": async (books) => {
+    const codes = async (amount: string, kind = "overdraft") =>
+      (await books.call("log_expenses", { items: [{ name: "Giro", kind, amount }] })).warnings
+        .map(({ code }: Json) => code);
+    assertEquals(await codes("2000"), ["overdraft_is_balance"]);
+    assertEquals(await codes("1987.20"), []);
+    assertEquals(await codes("2000", "balance"), []);
+    await giro(books, ...SEPTEMBER);
+    const items = [{ name: "Giro", kind: "balance", amount: "9", date: "2026-09-30" }];
+    const [{ message }] = (await books.call("log_expenses", { items })).warnings;
+    assertEquals(
+      message,
+      'A statement says 3649.75 EUR for "Giro" on 2026-09-30, which counts, not 9.00 EUR. Ask the person which is right.',
+    );
+  },
+  "a balance of a future day is refused": async (books) => {
+    const items = [{ name: "Giro", kind: "balance", amount: "5", date: "2099-01-01" }];
+    const { hint } = await books.fails("date_out_of_range", "log_expenses", { items });
+    assertEquals(hint, "Give the balance of today or an earlier day. forecast estimates later ones.");
+  },
 });

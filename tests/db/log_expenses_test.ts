@@ -10,6 +10,14 @@ const statuses = (data: Json) => data.results.map(({ status }: Json) => status);
 const count = async (books: Books) => (await books.call("list_expenses")).total_count;
 
 testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolkata" }, {
+  "questions an amount of more than a hundred times the largest before": async (books) => {
+    const codes = async (amount: string) =>
+      (await books.call("log_expenses", { items: [{ name: `Car ${amount}`, amount }] })).warnings
+        .map(({ code }: { code: string }) => code);
+    assertEquals(await codes("99999"), []);
+    assertEquals(await codes("9999900"), []);
+    assertEquals(await codes("999999999999"), ["amount_unusual"]);
+  },
   "writes one expense as one row and reports its assumptions": async (books, database) => {
     await addRate(database, "INR", "2026-10-02", "98");
     await settleDay(database, "2026-10-05");

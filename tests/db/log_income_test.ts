@@ -352,7 +352,11 @@ testBooks("income", { day: "2026-10-28" }, {
     assertEquals(warned(await sum(books, { from: "2025-01-01", to: "2025-12-31" })), ["income_unknown"]);
     assertEquals(warned(await sum(books, { from: "2026-01-01", to: "2026-09-30" })), ["income_begins"]);
     await books.fails("invalid_argument", "summarize_spending", { kind: "net", group_by: ["payee"] });
-    await books.fails("invalid_argument", "summarize_spending", { kind: "income", tags: ["x"] });
+    const refused = await books.call("summarize_spending", { kind: "income", tags: ["x"] });
+    assertEquals(
+      refused.error.hint,
+      "Here it takes from, to, period, currency, group_by, in_currency, top, query, categories, not_categories, payee and recorded_by.",
+    );
     await books.fails("invalid_argument", "list_expenses", { kind: "income", sort: "amount" });
     const page = await books.call("list_expenses", { kind: "income", limit: 2 });
     const rest = await books.call("list_expenses", { kind: "income", limit: 2, cursor: page.next_cursor });

@@ -82,6 +82,10 @@ export const refusals = {
     message: `${date} is more than a day ahead: only past payments can be logged.`,
     hint: `For a future payment use add_bill with frequency "once" and first_due "${date}".`,
   }),
+  "date_out_of_range.balance_ahead": ({ date }: { date: string }): Refusal => ({
+    message: `${date} is in the future: nobody knows that balance yet.`,
+    hint: "Give the balance of today or an earlier day. forecast estimates later ones.",
+  }),
   "date_out_of_range.long_ago": ({ date, years }: { date: string; years: number }): Refusal => ({
     message: `${date} is more than ${years} years ago.`,
     hint: "Check the year.",
@@ -90,9 +94,9 @@ export const refusals = {
     message: `${name ? quoted(name) : "This"} looks like income, not spending, and was not written.`,
     hint: LOG_INCOME,
   }),
-  "invalid_argument.income_fields": ({ fields }: { fields: string[] }): Refusal => ({
+  "invalid_argument.income_fields": ({ fields, taken }: { fields: string[]; taken: string[] }): Refusal => ({
     message: `Income has no ${names(fields)}.`,
-    hint: "It takes name, amount, currency, date, payee, category and note; when logged, also repeats.",
+    hint: `Here it takes ${and(taken)}.`,
   }),
   "invalid_argument.repeats_without_income": (): Refusal => ({
     message: "Only income repeats here.",
@@ -113,6 +117,25 @@ export const warnings = {
     `${quoted(name)} is a new account. The others are ${
       names(others.map(quoted))
     }; if one of them was meant, undo this and use its name.`,
+  "balance_currency": ({ name, other, ...sum }: Money & { name: string; other: string }): string =>
+    `${quoted(name)} looks like an account in ${other}, but ${
+      money(sum)
+    } was stored. If ${other} was meant, undo this ` +
+    `and send it with currency ${other}.`,
+  "balance_of_statement": (
+    { name, date, stated, amount, currency }: Money & { name: string; date: string; stated: string },
+  ): string =>
+    `A statement says ${money({ amount: stated, currency })} for ${quoted(name)} on ${date}, which counts, not ${
+      money({ amount, currency })
+    }. Ask the person which is right.`,
+  "overdraft_is_balance": ({ name, ...sum }: Money & { name: string }): string =>
+    `${money(sum)} is now the real balance of ${
+      quoted(name)
+    }: it is overdrawn by that much. If that is only the limit ` +
+    "of its overdraft, undo this; update_settings with low_balance_limit warns before a balance falls below a limit.",
+  "amount_unusual": ({ names: large }: { names: string[] }): string =>
+    `${names(large.map(quoted))} ${large.length === 1 ? "costs" : "cost"} more than a hundred times the largest ` +
+    "expense before. Ask the person; if the amount is wrong, undo this.",
   "duplicate.expenses": ({ names: skipped }: { names: string[] }): string =>
     `${names(skipped.map(quoted))} ${
       skipped.length === 1 ? "is" : "are"

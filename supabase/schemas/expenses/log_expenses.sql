@@ -76,7 +76,7 @@ begin
       'totals_by_currency', totals
     ),
     'warnings',
-    app.warn_of_drafts(context, to_jsonb(drafts))
+    app.warn_of_drafts(context, to_jsonb(drafts)) || app.warn_of_amounts(context, to_jsonb(drafts))
       || app.warn_of_resemblance(context, to_jsonb(drafts), is_duplicate_allowed)
       || app.warn_of_refunds(context, to_jsonb(drafts)) || (balances -> 'warnings') || (incomes -> 'warnings')
       || app.warn_of_budgets(context, written) || app.warn_of_reimbursed(array(

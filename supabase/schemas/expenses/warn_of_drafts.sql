@@ -77,6 +77,33 @@ comment on function app.warn_of_drafts is
   'Returns warnings about duplicates, likely bills, future days, transfers between own accounts, cash, salaries, '
   'refunds, and amounts without a final value in the base currency.';
 
+create or replace function app.warn_of_amounts(context app.context, drafts jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  times constant int := 100;
+  least_minor constant bigint := 100000;
+  ids constant text[] := array(select d ->> 'id' from jsonb_array_elements(drafts) as d where d ->> 'id' is not null);
+  largest constant bigint := (
+    select p.sort_minor from app.payments as p
+    where p.organization_id = context.organization_id and p.deleted_at is null and p.expense_id <> all (ids)
+    order by p.sort_minor desc
+    limit 1
+  );
+  large constant text[] := array(
+    select d.name
+    from jsonb_to_recordset(drafts) as d (place int, id text, name text)
+    join app.payments as p on p.expense_id = d.id and p.organization_id = context.organization_id
+    where p.deleted_at is null and p.sort_minor > times * greatest(largest, least_minor)
+    order by d.place
+  );
+begin
+  return case when largest is null or large = '{}' then '[]'
+    else jsonb_build_array(app.warning('amount_unusual', jsonb_build_object('names', large))) end;
+end
+$$;
+comment on function app.warn_of_amounts is
+  'Returns a warning about new expenses of more than a hundred times the largest earlier one.';
+
 create or replace function app.warn_of_resemblance(context app.context, drafts jsonb, is_duplicate_allowed boolean)
   returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$

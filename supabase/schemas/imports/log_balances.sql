@@ -174,6 +174,57 @@ comment on function app.describe_accounts is
   'Returns the last known balance of each account and currency that the person may see: [{account, kind, amount, '
   'currency, on, source}]. kind is account or card. The balance of a debt is negative.';
 
+create or replace function app.warn_of_balance(account app.accounts, day date, minor bigint, code text,
+  is_overdraft boolean) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  round_units constant int := 100;
+  facts constant jsonb := jsonb_build_object(
+    'name', account.name, 'date', day, 'amount', app.format_amount(minor, code), 'currency', code
+  );
+  other text;
+  stated app.balances;
+  warnings jsonb := '[]';
+begin
+  -- An earlier balance in the currency settles the question.
+  if not exists (
+    select from app.balances as b
+    where b.account_id = account.id and b.deleted_at is null and b.currency = code offset 1
+  ) then
+    other := coalesce((
+      select b.currency from app.balances as b
+      where b.account_id = account.id and b.deleted_at is null and b.currency <> code
+      order by b.true_on desc, b.recorded_seq desc
+      limit 1
+    ), nullif(account.currency, code), (
+      select c.code from app.currencies as c
+      where c.code = any (regexp_split_to_array(account.name, '[^A-Z]+')) and c.code <> warn_of_balance.code
+      limit 1
+    ));
+  end if;
+  if other is not null then
+    warnings := warnings || app.warning('balance_currency', facts || jsonb_build_object('other', other));
+  end if;
+  select * into stated from app.balances as b
+  where b.account_id = account.id and b.true_on = day and b.currency = code and b.source = 'statement'
+    and b.deleted_at is null and b.amount_minor <> minor
+  order by b.recorded_seq desc
+  limit 1;
+  if found then
+    warnings := warnings || app.warning('balance_of_statement', facts || jsonb_build_object(
+      'stated', app.format_amount(stated.amount_minor, code)
+    ));
+  end if;
+  if is_overdraft and minor % (round_units * 10 ^ app.currency_exponent(code, 'currency'))::bigint = 0 then
+    warnings := warnings || app.warning('overdraft_is_balance', facts);
+  end if;
+  return warnings;
+end
+$$;
+comment on function app.warn_of_balance is
+  'Returns warnings about a stated balance in an unexpected currency, beside a different one of a statement, or as '
+  'round as the limit of an overdraft.';
+
 create or replace function app.log_balance(context app.context, item jsonb, field text) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -182,7 +233,7 @@ declare
     select a.name from app.accounts as a where a.organization_id = context.organization_id and app.sees_account(a)
     order by lower(a.name) limit 20
   );
-  day constant date := app.parse_paid_on(context, coalesce(item ->> 'date', 'today'), field || '.date');
+  day date;
   -- Unlike other amounts, a balance can be zero.
   minor constant bigint := case when item ->> 'amount' ~ '^0+(\.0+)?$' then 0
     else app.parse_amount(item ->> 'amount', code, field || '.amount') end
@@ -194,6 +245,11 @@ begin
   if app.clean_text(item ->> 'name') is null then
     perform app.fail('invalid_argument.expense_without_name', field => field || '.name');
   end if;
+  day := app.parse_date(context, coalesce(item ->> 'date', 'today'), field || '.date');
+  if day > context.today + 1 then
+    perform app.fail('date_out_of_range.balance_ahead', jsonb_build_object('date', day), field || '.date');
+  end if;
+  day := app.parse_paid_on(context, day::text, field || '.date');
   perform app.currency_exponent(code, field || '.currency');
   select * into account from app.accounts as a where a.id = found_id;
   written := app.write_balance(context, account.id, day, minor, code, 'person');
@@ -206,6 +262,7 @@ begin
         else jsonb_build_array(app.warning('account_new', jsonb_build_object(
           'name', account.name, 'names', to_jsonb(others)
         ))) end
+      || app.warn_of_balance(account, day, minor, code, item ->> 'kind' = 'overdraft')
       || app.warn_of_gaps(account, day, null)
   );
 end

@@ -9,8 +9,10 @@ declare
   );
 begin
   if others <> '{}' then
-    perform app.fail('invalid_argument.income_fields', jsonb_build_object('fields', others), concat_ws('.', field,
-      others[1]));
+    perform app.fail(
+      'invalid_argument.income_fields',
+      jsonb_build_object('fields', others, 'taken', array_remove(allowed, 'kind')), concat_ws('.', field, others[1])
+    );
   end if;
 end
 $$;
