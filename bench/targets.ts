@@ -28,6 +28,7 @@ export const TARGETS: Record<string, Target> = {
   "sql: page of the books": atMost(30),
   "sql: review_bills": atMost(50),
   "sql: forecast": atMost(50),
+  "sql: recurring charges": atMost(50),
   "sql: 2,000 rows committed": atMost(800),
   "sql: 2,000 rows undone": atMost(400),
 
@@ -45,6 +46,7 @@ export const TARGETS: Record<string, Target> = {
   "large: 12 months": atMost(60),
   "large: list_bills": atMost(10),
   "large: forecast": atMost(2_000),
+  "large: recurring charges": atMost(2_000),
 
   "redemption of a person with 2,000 grants": atMost(1.2),
   "redemption through a client with 2,000 grants": atMost(1.2),

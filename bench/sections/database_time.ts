@@ -55,6 +55,44 @@ const STATEMENT = `
   insert into app.statement_links (line_id, payment_id, organization_id)
   select id, 'pay_' || substr(id, 5), organization_id from app.statement_lines;`;
 
+/**
+ * Of the latest 50,000 expenses, every tenth belongs to a payee that charges about monthly, the others to 3,000 shops.
+ * find_recurring() looks for the former as the person does, without the other parts of review_bills.
+ */
+const RECURRING = `
+  create table public.latest as
+  select p.id, p.expense_id, p.paid_on, row_number() over (order by p.paid_on, p.id) as n
+  from app.payments as p
+  where p.organization_id = '${LARGE.organizationId}' and p.occurrence_id is null
+  order by p.paid_on desc, p.id desc
+  limit 50000;
+  create table public.size as
+  select greatest(1, round(3.0 * count(*) / (max(paid_on) - min(paid_on)))::int) * 10 as payees from public.latest;
+  update app.expenses as e
+  set payee = case when l.n % 10 = 0 then 'Club ' else 'Shop ' end
+    || translate((case when l.n % 10 = 0 then l.n % s.payees else l.n * 7919 % 3000 end)::text, '0123456789', 'abcdefghij')
+  from public.latest as l cross join public.size as s
+  where e.id = l.expense_id;
+  alter table app.payments disable trigger user;
+  update app.payments as p set amount_minor = 500 + l.n % s.payees, base_minor = 500 + l.n % s.payees
+  from public.latest as l cross join public.size as s
+  where p.id = l.id and l.n % 10 = 0;
+  alter table app.payments enable trigger user;
+  vacuum analyze app.expenses, app.payments;
+  create function public.find_recurring(at timestamptz) returns jsonb language plpgsql as $$
+  declare
+    found jsonb;
+  begin
+    perform set_config('request.jwt.claims', '${
+  JSON.stringify({ sub: LARGE.userId, role: "authenticated", organization_id: LARGE.organizationId })
+}', true);
+    perform set_config('role', 'authenticated', true);
+    select to_jsonb(count(*)) into found from app.find_recurring_charges(app.read_context(at), '-infinity');
+    return found;
+  end $$;
+  grant execute on function public.find_recurring to service_role;`;
+const recurring: Call = { name: "find_recurring", args: { at: AT }, isExpected: (count) => Number(count) > 0 };
+
 /** One call of a tool, with the arguments as the connector passes them on. */
 function toolCall(name: string, args: Record<string, unknown>): Call {
   const parsed = TOOLS.find(({ listed }) => listed.name === name)!.parse(args, new Date(AT));
@@ -133,6 +171,7 @@ const SMALL: Record<string, Call> = {
   },
   "sql: review_bills": toolCall("review_bills", {}),
   "sql: forecast": toolCall("forecast", {}),
+  "sql: recurring charges": recurring,
 };
 const BULK: Record<string, Call> = {
   "sql: 2,000 rows committed": commit,
@@ -145,6 +184,7 @@ const LARGE_READS: Record<string, Call> = {
   "large: 12 months": toolCall("summarize_spending", { period: "last_12_months" }),
   "large: list_bills": toolCall("list_bills", {}),
   "large: forecast": toolCall("forecast", {}),
+  "large: recurring charges": recurring,
 };
 const REDEMPTIONS = ["redemption of a person with 2,000 grants", "redemption through a client with 2,000 grants"];
 export const NAMES = [...Object.keys(SMALL), ...Object.keys(BULK), ...Object.keys(LARGE_READS), ...REDEMPTIONS];
@@ -198,6 +238,8 @@ async function withOrganization(
     values ('\\x${TOKEN_HASH}', 'access', '${GRANT}', '${AT}', timestamptz '${AT}' + interval '1 hour');
     ${STATEMENT}
     ${LOOK_UP}`);
+  // A vacuum can't share a transaction with others.
+  for (const statement of RECURRING.split(/(?<=;)\n(?= +(?:vacuum|create function) )/)) await admin.exec(statement);
   const time = await openServerTime(cluster.urlOf("authenticator", row!.name), admin);
   try {
     await work(time, admin);
