@@ -86,6 +86,24 @@ testBooks("draft_cancellation", { day: TODAY }, {
       assert(!next.includes("stays active") && next.includes("set.contract.confirmed_on"), next);
     }
   },
+  "a last day that passes without a confirmation is named, with the next possible end": async (books) => {
+    const id = await addGym(books, { contract: GYM });
+    await books.ok("draft_cancellation", { bill_id: id });
+    books.goTo("2026-01-31");
+    assert((await textsOf(books, "cancel_by"))[0]!.includes("by 2026-01-31. A letter was drafted on 2026-01-02"));
+    books.goTo("2026-02-01");
+    assertEquals(await textsOf(books, "cancel_by"), [
+      "The notice period of Gym passed on 2026-01-31: the letter of 2026-01-02, which ends it on 2026-02-28, had to arrive by then, and no confirmation is recorded. If it arrived in time, set contract.confirmed_on and ends_on. If not, the next possible end is 2027-02-28: cancel by email by 2027-01-31, with a new draft_cancellation.",
+    ]);
+    const { change_id } = await books.call("draft_cancellation", { bill_id: id });
+    assertEquals(await textsOf(books, "cancel_by"), [], "a new letter asks for the next end");
+    await books.ok("undo_change", { change_id });
+    await books.ok("update_bill", {
+      bill_id: id,
+      set: { contract: { confirmed_on: "2026-01-30" }, ends_on: "2026-02-28" },
+    });
+    assertEquals(await textsOf(books, "cancel_by"), []);
+  },
   "is a write: viewers, strangers and other organizations cannot": async (books, database) => {
     const id = await addGym(books, { contract: GYM });
     const viewer = await books.join("viewer");
@@ -128,7 +146,7 @@ testBooks("after a cancellation", { day: TODAY }, {
     await books.ok("update_settings", { own_only: false });
     await importStatement(books, [["2026-05-05", "FIT GMBH", "12.99"], ["2026-05-18", "Kiosk", "3.00"]]);
     assertEquals(await textsOf(books, "charged_after_end"), [
-      "A charge like Gym came after its confirmed end: 12.99 EUR on 2026-05-05, though it ended on 2026-02-28 (confirmed on 2026-02-01). A last bill for the time before may be right; otherwise ask for the money back.",
+      "A charge like Gym came after its confirmed end: 12.99 EUR on 2026-05-05, though it ended on 2026-02-28 (confirmed on 2026-02-01). A last bill for the time before may be right; otherwise ask for the money back. If it goes on after all, set it active again with update_bill.",
     ]);
     assertEquals((await textsOf(books, "savings"))[0]!.startsWith("2 payments of 12.99 EUR"), true);
   },
@@ -171,6 +189,62 @@ testBooks("after a cancellation", { day: TODAY }, {
     const [text] = await textsOf(books, "charged_after_end");
     assert(text!.includes("12.99 EUR on 2026-04-05 (2 charges)"), text);
     assertEquals(await textsOf(books, "savings"), []);
+  },
+  "a charge after the end is named although no payment was ever linked to the bill, and isn't proposed": async (
+    books,
+  ) => {
+    const id = await addGym(books);
+    await importStatement(books, [["2026-01-02", "Kiosk", "2.00"]]);
+    books.goTo("2026-04-20");
+    const rows: [string, string, string][] = ["01", "02", "03", "04"].map((month) => [
+      `2026-${month}-12`,
+      "FIT GMBH BERLIN",
+      "12.99",
+    ]);
+    await importStatement(books, [...rows, ["2026-04-19", "Kiosk", "3.00"]]);
+    await books.ok("update_bill", {
+      bill_id: id,
+      set: { contract: { confirmed_on: "2026-02-20" }, ends_on: "2026-02-28" },
+    });
+    const review = async () => {
+      const { charged_after_end, recurring_charges, savings } = await books.ok("review_bills");
+      return [
+        charged_after_end.map(({ charges, last_on }: Json) => [charges, last_on]),
+        recurring_charges.length,
+        savings.length,
+      ];
+    };
+    assertEquals(await review(), [[[2, "2026-04-12"]], 0, 0]);
+    await books.ok("update_bill", { bill_id: id, set: { payee: "Fit" } });
+    assertEquals(await review(), [[[2, "2026-04-12"]], 0, 0]);
+    await addGym(books, { first_due: "2026-05-12", on_duplicate: "allow" });
+    assertEquals(await review(), [[], 0, 0], "another bill covers it");
+  },
+  "a charge after the end of a bill without a confirmation is named too": async (books) => {
+    const id = await addGym(books, { ends_on: "2026-01-10" });
+    await books.ok("mark_bill_paid", { bill_id: id, due_on: "2026-01-05", paid_on: "2026-01-02" });
+    for (const [day, amount] of [["2026-02-05", "12.99"], ["2026-03-05", "13.99"], ["2026-04-06", "40.00"]]) {
+      books.goTo(day!);
+      await books.ok("log_expenses", { items: [{ name: "Fit GmbH", amount }] });
+    }
+    assertEquals(await textsOf(books, "charged_after_end"), [
+      "A charge like Gym came after its end: 13.99 EUR on 2026-03-05 (2 charges), though it ended on 2026-01-10 (no confirmation is recorded). A last bill for the time before may be right; otherwise ask for the money back. If it goes on after all, set it active again with update_bill.",
+    ]);
+    const other = await books.join();
+    await books.ok("update_settings", { own_only: true });
+    assertEquals(await textsOf(other, "charged_after_end"), [], "the charges of others stay hidden");
+  },
+  "a cancelled bill without an end day ends on the day of its cancellation": async (books) => {
+    const id = await addGym(books);
+    await books.ok("update_bill", { bill_id: id, set: { status: "cancelled" } });
+    books.goTo("2026-01-08");
+    await books.ok("log_expenses", { items: [{ name: "Fit GmbH", amount: "12.99" }] });
+    assertEquals(await textsOf(books, "charged_after_end"), [], "the last charge may be late");
+    books.goTo("2026-02-05");
+    await books.ok("log_expenses", { items: [{ name: "Fit GmbH", amount: "12.99" }] });
+    assertEquals((await textsOf(books, "charged_after_end")).length, 1);
+    await books.ok("update_bill", { bill_id: id, set: { status: "active" } });
+    assertEquals(await textsOf(books, "charged_after_end"), []);
   },
   "no savings are reported before a confirmation": async (books) => {
     const id = await addGym(books, { contract: GYM });

@@ -216,6 +216,21 @@ testBooks("recurring charges in statements", { day: "2025-12-31" }, {
     assertEquals((await books.ok("review_bills")).stopped_charges, []);
   },
 
+  "an import names the first charges that recur, and counts the others": async (books) => {
+    books.goTo("2026-04-01");
+    const { warnings } = await importStatement(
+      books,
+      ["Alpha", "Bravo", "Charlie", "Delta", "Echo", "Foxtrot"].flatMap((name, n) =>
+        ["01", "02", "03"].map((month): Charge3 => [`2026-${month}-1${n}`, name, `${9 + n}.50`])
+      ),
+    );
+    const [{ message }] = warnings.filter(({ code }: Json) => code === "recurring_charges");
+    assertMatch(
+      message,
+      /^6 charges return regularly and no bill covers them: [A-Z]\w+, [A-Z]\w+, [A-Z]\w+ and 3 more\./,
+    );
+  },
+
   "a row with a spoken or impossible date does not stop the commit": async (books) => {
     books.goTo("2026-02-01");
     for (const [date, created] of [["5 Jan", 2], ["2026-02-30", 1]] as const) {

@@ -40,13 +40,18 @@ export const findings = {
       since: string;
       more_a_year: string;
       upcoming?: boolean;
+      recorded?: string;
     },
   ) =>
     `${rise.name} ${rise.upcoming ? "will cost" : "has cost"} ${inCurrency(rise.new, rise.currency)} ${
       rise.upcoming ? "from" : "since"
     } ${rise.since}, up from ${inCurrency(rise.old, rise.currency)} (${signedPercent(rise.change_percent)}), which is ${
       inCurrency(rise.more_a_year, rise.currency)
-    } more a year.`,
+    } more a year.${
+      rise.recorded
+        ? ` The bill still says ${inCurrency(rise.recorded, rise.currency)}; update_bill sets the new amount.`
+        : ""
+    }`,
   unusual_amounts: (
     { name, due_on, amount, usual, currency, change_percent }: Finding & {
       due_on: string;
@@ -116,16 +121,18 @@ export const findings = {
   charged_after_end: (
     { name, ended_on, confirmed_on, charges, last_on, amount, currency }: Finding & {
       ended_on: string;
-      confirmed_on: string;
+      confirmed_on?: string;
       charges: number;
       last_on: string;
       amount: string;
     },
   ) =>
-    `A charge like ${name} came after its confirmed end: ${inCurrency(amount, currency)} on ${last_on}${
-      charges > 1 ? ` (${charges} charges)` : ""
-    }, though it ended on ${ended_on} (confirmed on ${confirmed_on}). A last bill for the time before may be right; ` +
-    "otherwise ask for the money back.",
+    `A charge like ${name} came after its${confirmed_on ? " confirmed" : ""} end: ${
+      inCurrency(amount, currency)
+    } on ${last_on}${charges > 1 ? ` (${charges} charges)` : ""}, though it ended on ${ended_on} (${
+      confirmed_on ? `confirmed on ${confirmed_on}` : "no confirmation is recorded"
+    }). A last bill for the time before may be right; ` +
+    "otherwise ask for the money back. If it goes on after all, set it active again with update_bill.",
   savings: (
     { name, ended_on, payments, unproven, since, amount, saved, currency, is_estimate, account, statements_to }:
       & Finding
@@ -153,16 +160,27 @@ export const findings = {
     } saved, as the statements of ${account} to ${statements_to} show.${unproven ? ` No${gap}.` : ""}`;
   },
   cancel_by: (
-    { name, renews_on, ends_on, cancel_by, form, drafted_on, missing }: {
+    { name, renews_on, ends_on, cancel_by, form, drafted_on, missed_on, leave_on, missing }: {
       name: string;
       renews_on?: string;
       ends_on?: string;
       cancel_by?: string;
       form?: CancelForm;
       drafted_on?: string;
+      missed_on?: string;
+      leave_on?: string;
       missing?: MissingOfContract[];
     },
   ) => {
+    if (missed_on !== undefined) {
+      return `The notice period of ${name} passed on ${missed_on}: the letter of ${drafted_on}, which ends it on ${leave_on}, had to arrive by then, and no confirmation is recorded. If it arrived in time, set contract.confirmed_on and ends_on. If not, ${
+        cancel_by
+          ? `${ends_on ? `the next possible end is ${ends_on}` : `it renews next on ${renews_on}`}: cancel${
+            inForm(form)
+          } by ${cancel_by}, with a new draft_cancellation.`
+          : "its next possible end is unknown."
+      }`;
+    }
     if (cancel_by === undefined) {
       return `${name} ${
         renews_on ? `renews on ${renews_on}, but` : "has a contract, but"

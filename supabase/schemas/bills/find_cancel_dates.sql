@@ -21,13 +21,14 @@ create or replace function app.find_cancel_dates(context app.context, horizon_da
   returns table (rank date, finding jsonb)
 language sql stable
 begin atomic
-  select coalesce(e.cancel_by, r.renews_on), jsonb_build_object(
+  select coalesce(missed.day, e.cancel_by, r.renews_on), jsonb_build_object(
     'bill_id', b.id, 'name', b.name, 'cancel_by', e.cancel_by,
     'renews_on', case when e.leaves_on is null then r.renews_on
       when app.term_months(b) <> 0 then e.leaves_on end,
     'ends_on', case when b.contract ? 'notice' or coalesce(app.term_months(b), 0) = 0 then e.leaves_on - 1 end,
     'days_left', e.cancel_by - (context).today, 'form', b.contract -> 'form',
     'drafted_on', b.contract -> 'drafted_on',
+    'missed_on', missed.day, 'leave_on', case when missed.day is not null then b.contract -> 'leave_on' end,
     'missing', case when e.leaves_on is null then to_jsonb(m.missing) end
   )
   from app.expenses as b
@@ -36,10 +37,16 @@ begin atomic
     select case when e.leaves_on is null then app.next_renewal(b, (context).today) end as renews_on
   ) as r
   cross join lateral (select app.missing_of_contract(b, (context).today) as missing) as m
+  left join lateral (
+    -- The letter had to arrive by this day.
+    select app.cancel_by(b, (b.contract ->> 'leave_on')::date + 1) as day
+    where b.contract ? 'drafted_on' and app.is_running(b)
+  ) as missed on missed.day < (context).today
   where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active'
     and b.deleted_at is null and (b.renews_on is not null or b.contract is not null)
     and (
-      e.ends_term and e.cancel_by <= (context).today + horizon_days
+      missed.day is not null
+      or e.ends_term and e.cancel_by <= (context).today + horizon_days
       or e.leaves_on is null and m.missing <> '{}' and case when r.renews_on is not null
         then r.renews_on <= (context).today + horizon_days
         else b.contract ?| array['started_on', 'term_months', 'renewal_months', 'notice'] end
@@ -47,4 +54,5 @@ begin atomic
 end;
 comment on function app.find_cancel_dates is
   'Contracts whose last day to cancel is within this many days, and contracts whose last day is unknown; missing lists '
-  'the unrecorded facts (app.missing_of_contract). Leaves out contracts that end a month or two after any notice.';
+  'the unrecorded facts (app.missing_of_contract). Leaves out contracts that end a month or two after any notice, unless '
+  'the last day for a drafted letter passed without a confirmation (missed_on).';

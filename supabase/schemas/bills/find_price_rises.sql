@@ -28,16 +28,17 @@ create or replace function app.find_price_rises(context app.context, since date)
   returns table (rank date, finding jsonb)
 language sql stable
 begin atomic
-  select p.from_on, jsonb_build_object(
-    'bill_id', p.id, 'name', p.name, 'old', app.format_minor(p.old_minor, c.exponent), 'new',
-    app.format_minor(p.new_minor, c.exponent),
-    'currency', p.currency, 'change_percent', app.change_percent(p.old_minor, p.new_minor), 'since', p.from_on,
-    'more_a_year', app.format_minor(round((p.new_minor - p.old_minor) * 12 * p.times), c.exponent),
-    'upcoming', case when p.from_on > (context).today then true end
+  select x.from_on, jsonb_build_object(
+    'bill_id', b.id, 'name', b.name, 'old', app.format_minor(x.old_minor, c.exponent), 'new',
+    app.format_minor(x.new_minor, c.exponent),
+    'currency', b.currency, 'change_percent', app.change_percent(x.old_minor, x.new_minor), 'since', x.from_on,
+    'more_a_year', app.format_minor(round((x.new_minor - x.old_minor) * 12
+      * app.times_a_month(b.frequency, b.every, cardinality(b.month_days))), c.exponent),
+    'upcoming', case when x.from_on > (context).today then true end,
+    'recorded', case when b.amount_minor < x.new_minor then app.format_minor(b.amount_minor, c.exponent) end
   )
   from (
-    select distinct on (b.id) b.id, b.name, b.currency, r.old_minor, r.new_minor, r.from_on,
-      app.times_a_month(b.frequency, b.every, cardinality(b.month_days)) as times
+    select distinct on (b.id) b.id, r.old_minor, r.new_minor, r.from_on
     from app.expenses as b
     cross join lateral (
       select * from (
@@ -77,11 +78,32 @@ begin atomic
       )
     order by b.id, r.from_on desc
   ) as p
-  join app.currencies as c on c.code = p.currency;
+  full join app.find_charged_rises(context, since) as k on k.bill_id = p.id
+  -- A price is often corrected after the first charge with it.
+  cross join lateral (
+    select k.bill_id is not null and (p.id is null or case
+      when k.new_minor = p.new_minor then k.from_on <= p.from_on
+      else k.from_on > p.from_on end) as is_charged
+  ) as which
+  cross join lateral (
+    select case when which.is_charged then k.bill_id else p.id end as id,
+      case when which.is_charged then k.old_minor else p.old_minor end as old_minor,
+      case when which.is_charged then k.new_minor else p.new_minor end as new_minor,
+      case when which.is_charged then k.from_on else p.from_on end as from_on
+  ) as x
+  join app.expenses as b on b.id = x.id
+  join app.currencies as c on c.code = b.currency
+  where x.from_on >= since
+    -- A bill that once had the new price costs less again.
+    and (b.amount_minor >= x.new_minor or not exists (
+      select from app.expense_occurrences as o
+      where o.expense_id = b.id and o.amount_source = 'rule' and o.expected_minor >= x.new_minor
+    ));
 end;
 comment on function app.find_price_rises is
   'Returns the latest rise of each fixed price that took effect since a day and still applies, or that takes effect '
-  'later (upcoming).';
+  'later (upcoming): as charges show it (app.find_charged_rises), else as people set it. recorded: the amount of a bill '
+  'that lacks the rise.';
 
 create or replace function app.find_unusual_amounts(context app.context, since date)
   returns table (rank date, finding jsonb)

@@ -17,52 +17,59 @@ comment on function app.find_rhythm is
 
 create or replace function app.find_recurring_charges(context app.context, since date)
   returns table (rank date, finding jsonb)
-language plpgsql stable set search_path = '' set jit = 'off' as $$
+language plpgsql stable set search_path = '' set jit = 'off' set work_mem = '32MB' as $$
 declare
   -- The period contains two yearly charges, even if the second is a month old.
   kept_days constant int := 420;
+  -- Bounds the time for a large organization, which then lacks only its oldest days.
+  most_rows constant int := 50000;
+  most_monthly constant int := 17;
 begin
   return query
     with paid as materialized (
-      select p.id, p.amount_minor, p.currency, p.paid_on, p.recorded_seq, e.name, e.category_id,
-        coalesce(e.payee, e.name) as text
-      from app.payments as p
-      cross join lateral (
-        select x.name, x.payee, x.category_id from app.expenses as x where x.id = p.expense_id offset 0
-      ) as e
-      where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
-        and p.occurrence_id is null and p.split_id is null
-        and p.paid_on between context.today - kept_days and context.today
+      select p.id, p.amount_minor as minor, p.currency, p.paid_on, p.recorded_seq, coalesce(e.payee, e.name) as text
+      from (
+        select p.* from app.payments as p
+        where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
+          and p.occurrence_id is null and p.split_id is null
+          and p.paid_on between context.today - kept_days and context.today
+        order by p.paid_on desc, p.recorded_seq desc
+        limit most_rows
+      ) as p
+      cross join lateral (select x.name, x.payee from app.expenses as x where x.id = p.expense_id offset 0) as e
     ), spelled as materialized (
-      select t.text, app.descriptor_words(t.text) as words, app.payee_words(t.text) || ' ' as plain
-      from (select distinct p.text from paid as p) as t
-    ), named as materialized (
-      select s.*, array_to_string(s.words, ' ') collate "C" as key
-      from spelled as s
-      where s.words <> '{}' and not app.is_cash_withdrawal(s.text) and not exists (
-        select from app.payee_rules as r
-        where r.organization_id = context.organization_id and r.category_id is null and r.deleted_at is null
-          and starts_with(s.plain, r.words || ' ')
-      )
+      select t.text, t.words, dense_rank() over (order by array_to_string(t.words, ' ') collate "C")::int as key
+      from (
+        select d.text, app.descriptor_words(d.text) as words from (select distinct p.text from paid as p) as d
+      ) as t
+      where t.words <> '{}'
     ), charges as materialized (
       -- Charges with the same amount and day, such as those of two tickets, count once.
-      select distinct on (n.key, p.currency, p.amount_minor, p.paid_on) p.*, n.key
+      select n.key, p.currency, p.minor, p.paid_on, min(p.recorded_seq) as seq, min(p.id) as id
       from paid as p
-      join named as n on n.text = p.text
-      order by n.key, p.currency, p.amount_minor, p.paid_on, p.recorded_seq
+      join spelled as n on n.text = p.text
+      group by n.key, p.currency, p.minor, p.paid_on
     ), steps as materialized (
-      -- Each charge belongs to the stream of its payee and amount, and to the stream of its payee (amount 0).
-      select c.*, c.amount_minor as stream, app.find_rhythm(c.paid_on - lag(c.paid_on) over near) as rhythm
+      -- Each charge belongs to the stream of its payee and amount, and to the stream of its payee (amount 0). Only
+      -- streams that can recur are sorted: most amounts occur once, and most shops charge too often.
+      select c.*, c.minor as stream, app.find_rhythm(c.paid_on - lag(c.paid_on) over near) as rhythm
       from charges as c
-      window near as (partition by c.key, c.currency, c.amount_minor order by c.paid_on)
+      join (
+        select c.key, c.currency, c.minor from charges as c group by c.key, c.currency, c.minor having count(*) > 1
+      ) as k on k.key = c.key and k.currency = c.currency and k.minor = c.minor
+      window near as (partition by c.key, c.currency, c.minor order by c.paid_on)
       union all
       select c.*, 0, app.find_rhythm(c.paid_on - lag(c.paid_on) over near)
       from charges as c
-      window near as (partition by c.key, c.currency order by c.paid_on, c.recorded_seq)
+      join (
+        select c.key, c.currency from charges as c group by c.key, c.currency
+        having count(*) between 2 and most_monthly and max(c.minor) <= 3 * min(c.minor)
+      ) as k on k.key = c.key and k.currency = c.currency
+      window near as (partition by c.key, c.currency order by c.paid_on, c.seq)
     ), placed as materialized (
       select s.*, row_number() over latest as place, first_value(s.rhythm) over latest as last_rhythm
       from steps as s
-      window latest as (partition by s.key, s.currency, s.stream order by s.paid_on desc, s.recorded_seq desc)
+      window latest as (partition by s.key, s.currency, s.stream order by s.paid_on desc, s.seq desc)
     ), runs as materialized (
       -- The first charge of a run has a different gap before it, or none.
       select p.*, split_part(p.last_rhythm, '/', 1) as frequency, split_part(p.last_rhythm, '/', 2)::int as every,
@@ -71,12 +78,11 @@ begin
       from placed as p
       where p.last_rhythm is not null
       window stream as (partition by p.key, p.currency, p.stream)
-    ), found as materialized (
-      select r.key, r.currency, r.stream, r.frequency, r.every, r.length, string_to_array(r.key, ' ') as words,
-        min(r.paid_on) as first_on, max(r.paid_on) as last_on, min(r.amount_minor) as least,
-        max(r.amount_minor) as most, array_agg(r.id order by r.place) as ids,
-        (array_agg(r.amount_minor order by r.place))[1] as minor, (array_agg(r.name order by r.place))[1] as name,
-        (array_agg(r.category_id order by r.place))[1] as category_id,
+    ), recurring as materialized (
+      select r.key, r.currency, r.stream, r.frequency, r.every, r.length,
+        min(r.paid_on) as first_on, max(r.paid_on) as last_on, min(r.minor) as least,
+        max(r.minor) as most, array_agg(r.id order by r.place) as ids,
+        (array_agg(r.minor order by r.place))[1] as minor,
         mode() within group (order by extract(day from r.paid_on)::int) as day
       from runs as r
       where r.place <= r.length and r.length >= case r.frequency when 'yearly' then 2 when 'weekly' then 4 else 3 end
@@ -86,13 +92,58 @@ begin
       having max(r.paid_on) >= greatest(since, context.today - 10
           - r.every * case r.frequency when 'weekly' then 7 when 'monthly' then 31 else 366 end)
         and (r.stream > 0
-          or max(r.amount_minor) <= min(r.amount_minor) * case r.frequency when 'yearly' then 1.25 else 3 end)
+          or max(r.minor) <= min(r.minor) * case r.frequency when 'yearly' then 1.25 else 3 end)
+    ), texts as materialized (
+      select t.key, s.words, bool_or(app.is_cash_withdrawal(s.text) or exists (
+          select from app.payee_rules as r
+          where r.organization_id = context.organization_id and r.category_id is null and r.deleted_at is null
+            and starts_with(app.payee_words(s.text) || ' ', r.words || ' ')
+      )) as is_no_bill
+      from (select distinct r.key from recurring as r) as t
+      join spelled as s on s.key = t.key
+      group by t.key, s.words
+    ), found as materialized (
+      select r.*, row_number() over () as no, t.words, e.name, e.category_id
+      from recurring as r
+      join texts as t on t.key = r.key and not t.is_no_bill
+      cross join lateral (
+        select x.name, x.category_id
+        from app.payments as p
+        join app.expenses as x on x.id = p.expense_id
+        where p.id = r.ids[1] offset 0
+      ) as e
     ), bills as materialized (
-      select b.amount_mode, b.amount_minor, b.currency, b.frequency, b.every, app.descriptor_words(t.text) as words
+      select b.amount_mode, b.amount_minor as minor, b.currency, b.frequency, b.every,
+        b.status in ('cancelled', 'ended') or coalesce(b.ends_on < context.today, false) as is_over, w.words
       from app.expenses as b
       cross join lateral (values (b.name), (b.payee)) as t (text)
+      cross join lateral (select app.descriptor_words(t.text) as words) as w
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
-        and b.status in ('active', 'paused') and t.text is not null
+        and t.text is not null and (b.frequency <> 'once' or b.status in ('active', 'paused'))
+        and exists (select from found)
+    ), covered as materialized (
+      select k.no
+      from (
+        -- Agreeing names have words with the same first letter. Comparing names takes the most time.
+        select distinct f.no, f.words, b.words as bill_words
+        from (select distinct f.no, left(w, 1) as letter from found as f cross join unnest(f.words) as w) as l
+        join (
+          select distinct b.*, left(w, 1) as letter from bills as b cross join unnest(b.words) as w
+        ) as b on b.letter = l.letter
+        join found as f on f.no = l.no
+        -- Charges after the end of a bill are app.find_charged_after_end's.
+        where case when b.is_over then b.currency = f.currency
+              and (b.amount_mode <> 'fixed' or app.same_amount(b.minor, f.minor, 30))
+            else f.stream = 0 or b.amount_mode <> 'fixed' or b.currency <> f.currency
+              or app.same_amount(b.minor, f.minor, 30) end
+      ) as k
+      where app.compare_names(k.bill_words, k.words) >= 2
+      union
+      select f.no
+      from found as f
+      join bills as b on b.minor = f.minor and b.currency = f.currency and b.frequency = f.frequency
+        and b.every = f.every
+      where not b.is_over
     )
     select f.last_on, jsonb_build_object(
       'name', f.name, 'amount', app.format_amount(f.minor, f.currency), 'currency', f.currency,
@@ -120,20 +171,14 @@ begin
     where not (f.stream = 0 and exists (
         select from found as o where o.key = f.key and o.currency = f.currency and o.stream > 0
     ))
-      and not exists (
-        select from bills as b
-        where app.compare_names(b.words, f.words) >= 2
-            and (f.stream = 0 or b.amount_mode <> 'fixed' or b.currency <> f.currency
-              or app.same_amount(b.amount_minor, f.minor, 30))
-          or b.amount_minor = f.minor and b.currency = f.currency and b.frequency = f.frequency
-            and b.every = f.every
-      );
+      and not exists (select from covered as k where k.no = f.no);
 end
 $$;
 comment on function app.find_recurring_charges is
   'Returns payments without a bill that recur weekly to yearly, the latest since a day: at least three (four weekly, '
   'two yearly) of one payee and currency. Differing amounts count only if the payee has no other charges. Excludes '
-  'cash, charges that match an active bill''s name or amount, and payees with a no_bill rule.';
+  'cash, charges that match a bill''s name or an active bill''s amount, and payees with a no_bill rule. Reads at most '
+  'the latest 50,000 charges.';
 
 create or replace function app.find_stopped_charges(context app.context) returns table (rank date, finding jsonb)
 language plpgsql stable set search_path = '' as $$

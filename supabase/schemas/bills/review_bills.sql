@@ -22,7 +22,9 @@ begin
     union all
     select 'cancel_by', f.* from app.find_cancel_dates(context, horizon_days) as f
     union all
-    select f.* from app.find_ended_contracts(context, since) as f
+    select 'charged_after_end', f.* from app.find_charged_after_end(context, since) as f
+    union all
+    select 'savings', f.* from app.find_savings(context, since) as f
     union all
     select 'recurring_charges', f.* from app.find_recurring_charges(context, '-infinity') as f
     union all

@@ -93,8 +93,10 @@ const FINDINGS: Record<keyof typeof en.findings, [finding: Json, text: string][]
         change_percent: 23.1,
         since: "2026-11-01",
         more_a_year: "36.00",
+        recorded: "12.99",
       },
-      "Netflix has cost 15.99 EUR since 2026-11-01, up from 12.99 EUR (+23.1%), which is 36.00 EUR more a year.",
+      "Netflix has cost 15.99 EUR since 2026-11-01, up from 12.99 EUR (+23.1%), which is 36.00 EUR more a year. The bill " +
+      "still says 12.99 EUR; update_bill sets the new amount.",
     ],
     [
       {
@@ -173,7 +175,8 @@ const FINDINGS: Record<keyof typeof en.findings, [finding: Json, text: string][]
       currency: "EUR",
     },
     "A charge like Gym came after its confirmed end: 29.90 EUR on 2026-10-01 (2 charges), though it ended on 2026-08-31 " +
-    "(confirmed on 2026-07-02). A last bill for the time before may be right; otherwise ask for the money back.",
+    "(confirmed on 2026-07-02). A last bill for the time before may be right; otherwise ask for the money back. If it " +
+    "goes on after all, set it active again with update_bill.",
   ]],
   savings: [
     [

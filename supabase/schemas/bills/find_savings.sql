@@ -1,4 +1,4 @@
--- review_bills: trials that became charges, and charges that stopped or continued after a confirmed cancellation.
+-- review_bills: trials that became charges, and charges that stopped after a confirmed cancellation.
 
 create or replace function app.first_charge(bill app.expenses, since date) returns app.payments
 language plpgsql stable set search_path = '' as $$
@@ -56,12 +56,13 @@ comment on function app.contract_end is
   'The last day of a contract whose cancellation is confirmed: as recorded, else of a bill that ended the day that the '
   'letter asked for, or the day of the confirmation if that is later.';
 
-create or replace function app.find_ended_contracts(context app.context, since date)
-  returns table (section text, rank date, finding jsonb)
+create or replace function app.find_savings(context app.context, since date)
+  returns table (rank date, finding jsonb)
 language plpgsql stable set search_path = '' as $$
 declare
   -- A charge may be booked some days early or late.
   days constant int := 10;
+  year_days constant int := 380;
   most_dates constant int := 400;
 begin
   return query
@@ -72,8 +73,8 @@ begin
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
         and app.contract_end(b) between since and context.today - 1
     ), paid as (
-      -- The account of the latest payment of the contract that a statement shows.
-      select e.*, l.account_id
+      -- The account of the latest payment of the contract that a statement shows, else of the latest line like it.
+      select e.*, coalesce(l.account_id, like_it.account_id) as account_id
       from ended as e
       left join lateral (
         select l.account_id
@@ -84,9 +85,18 @@ begin
         order by p.paid_on desc, p.recorded_seq desc
         limit 1
       ) as l on true
+      left join lateral (
+        select n.account_id
+        from app.statement_lines as n
+        where l.account_id is null and identity.sees_everything() and n.organization_id = context.organization_id
+          and n.booked_on between e.ends_on - year_days and context.today and n.direction = 'out'
+          and n.currency = e.currency and app.same_amount(n.amount_minor, e.minor, 30)
+          and app.names_agree(n.text, null, e.name, (e.bill).payee, false)
+        order by n.booked_on desc, n.id
+        limit 1
+      ) as like_it on true
     ), lines as (
       select e.id, n.id as line_id, n.booked_on, n.direction, n.amount_minor, n.currency,
-        n.currency = e.currency and app.same_amount(n.amount_minor, e.minor, 30) as costs_alike,
         n.direction = 'out' and n.booked_on > e.ends_on
           and app.names_resemble(n.text, null, e.name, (e.bill).payee)
           -- A payment for another bill, or for a date due by the end, isn't a new charge.
@@ -101,13 +111,7 @@ begin
       from paid as e
       join app.statement_lines as n on n.account_id = e.account_id and n.booked_on >= e.ends_on - days
     ), later_payments as (
-      select e.id, p.id as payment_id, p.paid_on, p.amount_minor, p.currency
-      from ended as e
-      join app.payments as p on p.expense_id = e.id
-      where p.deleted_at is null and p.direction = 'out' and p.source <> 'autopay' and p.paid_on > e.ends_on
-        and not exists (
-          select from app.expense_occurrences as o where o.id = p.occurrence_id and o.due_on <= e.ends_on
-        )
+      select l.bill_id as id, l.paid_on from app.list_later_charges(context, since) as l
     ), booked as (
       -- What the account shows for each day, so that a due date meets its days by hash instead of every line.
       select x.id, x.day, bool_or(x.is_line) as has_line, bool_or(x.is_charge) as is_charged
@@ -144,25 +148,8 @@ begin
         min(d.due_on) filter (where d.is_covered and not coalesce(d.is_charged, false)) as since_on
       from dates as d
       group by d.id
-    ), charged as (
-      select c.id, count(*) as charges, max(c.paid_on) as last_on,
-        (array_agg(c.minor order by c.paid_on desc))[1] as minor,
-        (array_agg(c.currency order by c.paid_on desc))[1] as currency
-      from (
-        select n.id, n.booked_on as paid_on, n.amount_minor as minor, n.currency
-        from lines as n where n.resembles and n.costs_alike
-        union
-        select p.id, p.paid_on, p.amount_minor, p.currency
-        from later_payments as p
-        where not exists (
-          select from app.statement_links as k
-          join lines as n on n.line_id = k.line_id and n.id = p.id
-          where k.payment_id = p.payment_id and n.resembles and n.costs_alike
-        )
-      ) as c
-      group by c.id
     )
-    select 'savings', e.ends_on, jsonb_build_object(
+    select e.ends_on, jsonb_build_object(
       'bill_id', e.id, 'name', e.name, 'ended_on', e.ends_on, 'payments', s.proven, 'unproven', nullif(s.unproven, 0),
       'since', s.since_on, 'amount', app.format_amount(e.minor, e.currency),
       'saved', case when s.proven > 0 then app.format_amount(s.proven * e.minor, e.currency) end,
@@ -172,18 +159,9 @@ begin
     )
     from paid as e
     join saved as s on s.id = e.id
-    where e.minor is not null and s.proven + s.unproven > 0
-    union all
-    select 'charged_after_end', c.last_on, jsonb_build_object(
-      'bill_id', e.id, 'name', e.name, 'ended_on', e.ends_on, 'confirmed_on', (e.bill).contract -> 'confirmed_on',
-      'charges', c.charges, 'last_on', c.last_on, 'amount', app.format_amount(c.minor, c.currency),
-      'currency', c.currency
-    )
-    from ended as e
-    join charged as c on c.id = e.id;
+    where e.minor is not null and s.proven + s.unproven > 0;
 end
 $$;
-comment on function app.find_ended_contracts is
-  'Contracts whose confirmed end has passed, by section. savings: due dates since then without a charge in the '
-  'statements of the account that paid; unproven counts those that the statements do not cover. charged_after_end: '
-  'payments and similar lines after the end.';
+comment on function app.find_savings is
+  'Contracts whose confirmed end has passed, with the due dates since then without a charge in the statements of the '
+  'account that paid; unproven counts those that the statements do not cover.';

@@ -1,0 +1,129 @@
+-- review_bills: charges after the end of a bill, linked to it or only like it.
+
+create or replace function app.ended_on(bill app.expenses, timezone text) returns date
+language sql stable
+  return coalesce(app.contract_end(bill), case (bill).status
+    when 'cancelled' then least((bill).ends_on, ((bill).updated_at at time zone timezone)::date)
+    when 'ended' then coalesce((bill).ends_on, ((bill).updated_at at time zone timezone)::date)
+    else (bill).ends_on
+  end);
+comment on function app.ended_on is
+  'The last day of a bill: of its confirmed contract, else as recorded; otherwise the day on which it was changed last, '
+  'if it ended. Null if it goes on.';
+
+create or replace function app.list_later_charges(context app.context, since date)
+  returns table (bill_id text, ended_on date, payment_id text, paid_on date, amount_minor bigint, currency text)
+language plpgsql stable set search_path = '' as $$
+declare
+  -- The last charge may be booked some days late. A recorded end is exact.
+  days constant int := 10;
+  -- Bounds the time for a large organization, which then lacks only its oldest days.
+  most_rows constant int := 50000;
+  first_day date;
+begin
+  select greatest(since, min(app.ended_on(b, context.timezone) + 1)) into first_day
+  from app.expenses as b
+  where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
+    and b.frequency <> 'once' and app.ended_on(b, context.timezone) < context.today;
+  if first_day is null then
+    return;
+  end if;
+  return query
+    with bills as materialized (
+      select b.id, b.status, b.name, b.payee, b.amount_mode, b.currency, u.minor,
+        case when e.ended_on < context.today then e.ended_on end as ended_on,
+        case when b.ends_on is null and not coalesce(b.contract ? 'confirmed_on', false) then days else 0 end as late
+      from app.expenses as b
+      cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as u
+      cross join lateral (select app.ended_on(b, context.timezone) as ended_on) as e
+      where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
+        and b.frequency <> 'once'
+    ), paid as materialized (
+      select p.id, p.expense_id, p.occurrence_id, p.paid_on, p.amount_minor, p.currency, e.name, e.payee
+      from (
+        select p.* from app.payments as p
+        where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
+          and p.split_id is null and p.source <> 'autopay' and p.paid_on between first_day and context.today
+        order by p.paid_on desc, p.recorded_seq desc
+        limit most_rows
+      ) as p
+      cross join lateral (select x.name, x.payee from app.expenses as x where x.id = p.expense_id offset 0) as e
+    ), pairs as materialized (
+      select b.id as bill_id, b.ended_on, b.currency, b.minor, p.id, p.paid_on, p.amount_minor, p.name, p.payee
+      from bills as b
+      join paid as p on p.currency = b.currency and p.paid_on > b.ended_on + b.late
+        and (b.amount_mode <> 'fixed' or app.same_amount(p.amount_minor, b.minor, 30))
+      where not starts_with(p.expense_id, 'bill_')
+    ), words as materialized (
+      select t.text, app.descriptor_words(t.text) as words
+      from (
+        select n.name as text from pairs as n
+        union select n.payee from pairs as n
+        union select b.name from bills as b
+        union select b.payee from bills as b
+      ) as t
+      where t.text is not null
+    ), texts as materialized (
+      -- Each bill meets each text once.
+      select k.bill_id, w.text, w.words
+      from (
+        select n.bill_id, n.name as text from pairs as n union select n.bill_id, n.payee from pairs as n
+      ) as k
+      join words as w on w.text = k.text
+    ), bill_words as materialized (
+      select b.id, w.words
+      from bills as b
+      cross join lateral (values (b.name), (b.payee)) as t (text)
+      join words as w on w.text = t.text
+    ), alike as materialized (
+      select distinct t.bill_id, t.text
+      from texts as t
+      join bill_words as w on w.id = t.bill_id
+      where app.compare_names(t.words, w.words) > 1
+    )
+    select b.id, b.ended_on, p.id, p.paid_on, p.amount_minor, p.currency
+    from bills as b
+    join paid as p on p.expense_id = b.id
+    where p.paid_on > b.ended_on and not exists (
+      select from app.expense_occurrences as o where o.id = p.occurrence_id and o.due_on <= b.ended_on
+    )
+    union
+    select n.bill_id, n.ended_on, n.id, n.paid_on, n.amount_minor, n.currency
+    from pairs as n
+    join alike as a on a.bill_id = n.bill_id and a.text in (n.name, n.payee)
+    where not exists (
+      -- A bill that goes on costs as much.
+      select from bills as b
+      join bill_words as w on w.id = b.id
+      join texts as t on t.bill_id = n.bill_id and t.text in (n.name, n.payee)
+      where b.status in ('active', 'paused') and b.ended_on is null and b.currency = n.currency
+        and (b.amount_mode <> 'fixed' or app.same_amount(n.amount_minor, b.minor, 30))
+        and app.compare_names(t.words, w.words) > 1
+    );
+end
+$$;
+comment on function app.list_later_charges is
+  'The charges since a day that follow the end of a bill: its payments for later dates, and expenses with its name and '
+  'about its amount, unless a bill that goes on covers them.';
+
+create or replace function app.find_charged_after_end(context app.context, since date)
+  returns table (rank date, finding jsonb)
+language plpgsql stable set search_path = '' as $$
+begin
+  return query
+    select c.last_on, jsonb_build_object(
+      'bill_id', b.id, 'name', b.name, 'ended_on', c.ended_on, 'confirmed_on', b.contract -> 'confirmed_on',
+      'charges', c.charges, 'last_on', c.last_on, 'amount', app.format_amount(c.minor, c.currency),
+      'currency', c.currency
+    )
+    from (
+      select l.bill_id, l.ended_on, count(*) as charges, max(l.paid_on) as last_on,
+        (array_agg(l.amount_minor order by l.paid_on desc, l.payment_id desc))[1] as minor,
+        (array_agg(l.currency order by l.paid_on desc, l.payment_id desc))[1] as currency
+      from app.list_later_charges(context, since) as l
+      group by l.bill_id, l.ended_on
+    ) as c
+    join app.expenses as b on b.id = c.bill_id;
+end
+$$;
+comment on function app.find_charged_after_end is 'Ended bills whose payee still charges; see app.list_later_charges.';
