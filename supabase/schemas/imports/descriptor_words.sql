@@ -6,7 +6,7 @@ declare
   -- Payment processors and kinds of booking, which precede the payee's name.
   processors constant text :=
     '^(?:paypal|pp|ppl|sq|square|sumup|zettle|izettle|iz|tst|sp|stripe|klarna|mollie|adyen|payu)'
-    || '(?: europe)?(?: s ?a ?r ?l)?(?: et cie)?(?: s ?c ?a)? ?[*:.] ?';
+    || '(?:\seurope)?(?:\ss\s?a\s?r\s?l)?(?:\set\scie)?(?:\ss\s?c\s?a)?\s?[*:.]\s?';
   -- Capturing groups would take several times as long.
   bookings constant text := '^(?:(?:pos|ec|visa|debit|card|purchase|payment|contactless|kartenzahlung|lastschrift|'
     || 'paiement|carte|cb|compra|pagamento|betaling) )+';
