@@ -1,4 +1,4 @@
-/** Income of two people on statements and stated by a person: each is expected once. */
+/** Income of two people on statements, and the same income stated by a person: each is expected once. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Books, Json } from "../_support/books.ts";
@@ -30,6 +30,10 @@ async function family(books: Books, { days = BEN } = {}): Promise<void> {
   await commit(books, "Own", ["2026-05-03,FitWorld,Mitgliedsbeitrag,-34.90", ...ANNA.map(anna)]);
   await balance(books);
 }
+const state = (books: Books, item: Json) =>
+  books.call("log_expenses", {
+    items: [{ name: "Salary", amount: "2450", kind: "income", repeats: "monthly", ...item }],
+  });
 /** The expected income of an account, or of all: its day and amount. */
 async function expected(books: Books, until: string, account?: string): Promise<string[]> {
   const { days } = await books.ok("forecast", { until, ...(account ? { account } : {}) });
@@ -40,6 +44,8 @@ async function expected(books: Books, until: string, account?: string): Promise<
     })
   );
 }
+const warned = ({ warnings }: Json) => warnings.map(({ code }: Json) => code);
+const BOTH = ["2026-12-28 2450.00", "2026-12-30 2180.00"];
 
 testBooks("income of statements", { day: "2026-11-30" }, {
   "is expected although one month was missed": async (books) => {
@@ -59,5 +65,49 @@ testBooks("income of statements", { day: "2026-11-30" }, {
       left_out.join("\n"),
       '"Gehalt Ben Weber 09/2026", 2180.00 EUR, came regularly until 2026-09-30 and',
     );
+  },
+});
+testBooks("a stated income", { day: "2026-11-30" }, {
+  "is the statement's with its amount and day": async (books) => {
+    await family(books, { days: [...BEN, "11-30"] });
+    for (
+      const item of [
+        { date: "2026-11-28" },
+        { date: "2026-12-28" },
+        { name: "My salary", date: "2026-12-28" },
+        { name: "Gehalt Anna", payee: "Klinikum Nordstadt gGmbH", date: "2026-12-28" },
+        { name: "Gehalt Weber", date: "2026-12-28" },
+      ]
+    ) {
+      const said = await state(books, item);
+      assertEquals([item, warned(said)], [item, ["income_known"]]);
+      assertEquals([item, await expected(books, "2026-12-31")], [item, BOTH]);
+      assertEquals([item, await expected(books, "2026-12-31", "Own")], [item, [BOTH[0]]]);
+      assertEquals([item, await expected(books, "2026-12-31", "Joint")], [item, [BOTH[1]]]);
+      await books.ok("undo_change", { change_id: said.change_id });
+    }
+  },
+  "takes no income of another person in a month that its own was missed": async (books) => {
+    await family(books, { days: BEN });
+    await state(books, { name: "Ben's salary", amount: "2300", date: "2026-12-31" });
+    assertEquals(await expected(books, "2026-12-31", "Own"), ["2026-12-28 2450.00"]);
+    assertEquals(await expected(books, "2026-12-31", "Joint"), ["2026-11-30 2180.00", "2026-12-31 2300.00"]);
+  },
+  "with a raise that begins later keeps the statement's until then": async (books) => {
+    await family(books, { days: [...BEN, "11-30"] });
+    for (const name of ["Gehalt Ben Weber", "Ben's salary"]) {
+      const said = await state(books, { name, amount: "2380", date: "2027-05-31" });
+      assertEquals(warned(said), ["income_known"]);
+      assertEquals((await expected(books, "2027-06-30", "Joint")).map((text) => text.slice(2)), [
+        "26-12-31 2180.00",
+        "27-01-31 2180.00",
+        "27-02-28 2180.00",
+        "27-03-31 2180.00",
+        "27-04-30 2180.00",
+        "27-05-31 2380.00",
+        "27-06-30 2380.00",
+      ]);
+      await books.ok("undo_change", { change_id: said.change_id });
+    }
   },
 });

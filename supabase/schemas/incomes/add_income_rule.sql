@@ -13,23 +13,29 @@ declare
   days constant int := 5;
   percent constant int := 10;
   named_percent constant int := 50;
+  known_days constant int := 62;
 begin
   return query
     with expected as materialized (
       select e.*, i.sort, i.recorded_seq, app.income_words(i.name) as words
       from app.expected_incomes(context, first_day, last_day) as e
       join app.incomes as i on i.id = e.income_id
+    ), matched as materialized (
+      select distinct m.rule_id from app.match_income_rules(context, context.today - known_days) as m
     )
     select distinct on (u.income_id, o.income_id) u.income_id, o.income_id, o.name, o.day, o.likely, o.currency,
       o.source
     from expected as u
     join expected as o on o.currency = u.currency and o.sort = u.sort and o.day between u.day - days and u.day + days
       and o.income_id <> u.income_id and (o.source = 'found' or o.recorded_seq < u.recorded_seq)
-    where u.source = 'said' and (
-      app.same_amount(u.likely, o.likely, named_percent)
-        and (u.words = '{}' or o.words = '{}' or app.compare_names(u.words, o.words) >= 2)
-      or o.source = 'found' and app.same_amount(u.likely, o.likely, percent)
-    )
+    where u.source = 'said'
+      -- A rule that already counts a payer's income is not another payer's.
+      and (o.source = 'said' or u.income_id not in (select m.rule_id from matched as m))
+      and (
+        app.same_amount(u.likely, o.likely, named_percent)
+          and (u.words = '{}' or o.words = '{}' or app.compare_names(u.words, o.words) >= 2)
+        or o.source = 'found' and app.same_amount(u.likely, o.likely, percent)
+      )
     order by u.income_id, o.income_id, o.day;
 end
 $$;

@@ -52,6 +52,7 @@ declare
   named_percent constant int := 50;
   pair record;
   taken text[] := '{}';
+  payers text[] := '{}';
 begin
   for pair in
     with rules as materialized (
@@ -77,17 +78,37 @@ begin
       where app.same_amount(u.amount_minor, r.amount_minor, named_percent)
     ), names as materialized (
       select t.text, app.read_income_name(t.text) as name from (select distinct p.text from pairs as p) as t
+    ), ranked as materialized (
+      select p.id, p.rule_id, p.rule_id || p.day as rule_day, (n.name).words as words, row_number() over (
+        order by a.agree desc, p.difference, abs(p.day - p.received_on), p.received_on, p.recorded_seq desc
+      ) as place
+      from pairs as p
+      join names as n on n.text = p.text
+      cross join lateral (select app.compare_names((p.rule_name).words, (n.name).words) as agree offset 0) as a
+      where a.agree >= 2 or p.day is not null and p.is_similar and app.may_be_same_payer(p.rule_name, n.name)
+    ), payers as materialized (
+      select r.rule_id, r.words, r.rule_id || r.words::text as payer,
+        array_agg(r.rule_day) filter (where r.rule_day is not null) as days
+      from ranked as r
+      where r.words <> '{}'
+      group by r.rule_id, r.words
+    ), rivals as materialized (
+      select p.rule_id, p.words, array_agg(o.payer) as others
+      from payers as p
+      join payers as o on o.rule_id = p.rule_id and o.words <> p.words and o.days && p.days
+      group by p.rule_id, p.words
     )
-    select p.id, p.rule_id, p.rule_id || p.day as rule_day
-    from pairs as p
-    join names as n on n.text = p.text
-    cross join lateral (select app.compare_names((p.rule_name).words, (n.name).words) as agree offset 0) as a
-    where a.agree >= 2 or p.day is not null and p.is_similar and app.may_be_same_payer(p.rule_name, n.name)
-    order by a.agree desc, p.difference, abs(p.day - p.received_on), p.received_on, p.recorded_seq desc
+    select r.id, r.rule_id, r.rule_day, r.rule_id || r.words::text as payer, coalesce(o.others, '{}') as others
+    from ranked as r
+    left join rivals as o on o.rule_id = r.rule_id and o.words = r.words
+    order by r.place
   loop
     -- Each date has one income. Another one of that day is somebody else's, or a bonus.
-    continue when array[pair.id, pair.rule_day] && taken;
+    continue when array[pair.id, pair.rule_day] && taken
+      -- Of several payers who pay on the same dates, only one is the rule's.
+      or pair.others && payers;
     taken := taken || array_remove(array[pair.id, pair.rule_day], null);
+    payers := payers || pair.payer;
     id := pair.id;
     rule_id := pair.rule_id;
     return next;
@@ -96,7 +117,8 @@ end
 $$;
 comment on function app.match_income_rules is
   'Returns the rule of each income received since a day, also before the rule''s first date: the rule with the same '
-  'payer, otherwise one with a nearby date and a similar amount whose name may mean the same payer.';
+  'payer, otherwise one with a nearby date and a similar amount whose name may mean the same payer. Of several payers '
+  'on the same dates, the best one is the rule''s.';
 
 create or replace function app.find_income_rhythms(context app.context) returns table (
   income_id text, name text, account_id text, schedule app.expenses, since date, amounts bigint[], currency text,
@@ -221,12 +243,13 @@ begin
         coalesce((
           select m.amount_minor from matched as m
           where m.rule_id = i.id and m.place = 1 and m.received_on > (i.updated_at at time zone context.timezone)::date
-        ), i.amount_minor) as likely, i.currency
+        ), i.amount_minor) as likely, i.currency,
+        (select m.amount_minor from matched as m where m.rule_id = i.id and m.place = 1) as latest
       from app.incomes as i
       where i.organization_id = context.organization_id and i.anchor_on is not null and i.deleted_at is null
     )
     select u.id, u.name, u.account_id, d.day,
-      least(u.likely, range.low), u.likely, greatest(u.likely, range.high), u.currency, 'said'
+      least(sum.likely, range.low), sum.likely, greatest(sum.likely, range.high), u.currency, 'said'
     from rules as u
     cross join lateral (
       select min(m.amount_minor) as low, max(m.amount_minor) as high
@@ -238,7 +261,8 @@ begin
     cross join lateral (
       select case when (u.schedule).frequency = 'weekly' and (u.schedule).every = 1 then 3 else days end as days
     ) as near
-    -- Before its first date, a rule continues the income that already comes.
+    -- Before its first date, a rule continues the income that already comes, with its amount.
+    cross join lateral (select case when d.day < u.anchor_on then u.latest else u.likely end as likely) as sum
     where (d.day >= u.anchor_on or d.day > u.running_on) and not exists (
       select from matched as m
       where m.rule_id = u.id and m.received_on between d.day - near.days and d.day + near.days
