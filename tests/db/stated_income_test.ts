@@ -87,6 +87,14 @@ testBooks("a stated income", { day: "2026-11-30" }, {
       await books.ok("undo_change", { change_id: said.change_id });
     }
   },
+  "that has arrived is counted once, on its payer's account": async (books) => {
+    await family(books);
+    await state(books, { name: "Gehalt Ben Weber", amount: "2180", date: "2026-11-30" });
+    assertEquals(await expected(books, "2026-12-31"), ["2026-11-30 2180.00", ...BOTH]);
+    assertEquals(await expected(books, "2026-12-31", "Joint"), ["2026-11-30 2180.00", BOTH[1]]);
+    const { left_out } = await books.ok("forecast", { until: "2026-12-31" });
+    assertEquals(left_out.filter((text: string) => /total only/.test(text)), []);
+  },
   "takes no income of another person in a month that its own was missed": async (books) => {
     await family(books, { days: BEN });
     await state(books, { name: "Ben's salary", amount: "2300", date: "2026-12-31" });

@@ -112,6 +112,25 @@ comment on function app.find_bill_events is
   'to the account of its latest charge; if that one is closed, to its heir, otherwise to the only account. Leaves out '
   'bills of accounts without a balance. A date without an amount has no minor.';
 
+create or replace function app.find_income_account(context app.context, income app.incomes) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  days constant int := 420;
+  words constant text[] := app.income_words(income.name);
+begin
+  return (
+    select i.account_id
+    from app.incomes as i
+    where i.organization_id = context.organization_id and i.deleted_at is null and i.account_id is not null
+      and i.received_on >= income.received_on - days and i.currency = income.currency
+      and app.compare_names(app.income_words(i.name), words) >= 2
+    order by i.received_on desc, i.recorded_seq desc
+    limit 1
+  );
+end
+$$;
+comment on function app.find_income_account is 'Returns the account of the latest income from the payer of an income.';
+
 create or replace function app.find_income_events(context app.context, until date, positions app.forecast_position[],
   closed app.forecast_position[]) returns app.forecast_event[]
 language plpgsql stable set search_path = '' set jit = 'off' set plan_cache_mode = 'force_generic_plan' as $$
@@ -137,8 +156,8 @@ begin
         select e.account_id, e.currency, e.day, e.low, e.likely, e.high, 'income' as kind, e.name, e.income_id
         from app.expected_incomes(context, first_on - late_days, until) as e
         union all
-        select r.account_id, r.currency, r.received_on, r.amount_minor, r.amount_minor, r.amount_minor, 'received',
-          r.name, r.id
+        select coalesce(r.account_id, app.find_income_account(context, r)), r.currency, r.received_on, r.amount_minor,
+          r.amount_minor, r.amount_minor, 'received', r.name, r.id
         from app.incomes as r
         where r.organization_id = context.organization_id and r.deleted_at is null and r.line_id is null
           and r.received_on > first_on and r.received_on <= context.today + 1
