@@ -119,3 +119,24 @@ testBooks("a stated income", { day: "2026-11-30" }, {
     }
   },
 });
+testBooks("a private category", { day: "2026-11-30" }, {
+  "of earlier income applies to the next statement of the payer": async (books) => {
+    const member = await books.join();
+    await family(books);
+    await books.ok("update_settings", { category: { action: "create", name: "Payroll" } });
+    await books.ok("update_settings", { category: { action: "make_private", name: "Payroll" } });
+    const { rows } = await books.ok("list_expenses", { kind: "income", limit: 50 });
+    const ids = rows.filter(({ name }: Json) => /Anna/.test(name)).map(({ id }: Json) => id);
+    await books.ok("update_expenses", { ids, set: { category: "Payroll" } });
+    const seen = async () =>
+      (await member.ok("list_expenses", { kind: "income", limit: 50 })).rows
+        .filter(({ name }: Json) => !/Ben/.test(name)).map(({ name }: Json) => name);
+    assertEquals(await seen(), []);
+    books.goTo("2026-12-29");
+    await commit(books, "Own", ["2026-12-03,FitWorld,Mitgliedsbeitrag,-34.90", anna("12-28")]);
+    assertEquals(await seen(), []);
+    // Stated by a person, it takes the category as well.
+    await state(books, { name: "Gehalt Anna Weber", date: "2027-01-28" });
+    assertEquals(await seen(), []);
+  },
+});

@@ -120,9 +120,9 @@ begin
   income.currency := coalesce(item ->> 'currency', context.base_currency);
   income.amount_minor := app.parse_amount(item ->> 'amount', income.currency, field || '.amount');
   income.sort := app.income_sort(concat_ws(' ', income.name, item ->> 'category'));
-  income.category_id := app.find_category(
+  income.category_id := coalesce(app.find_category(
     context, item ->> 'category', field || '.category', (request ->> 'create_missing_categories')::boolean
-  );
+  ), app.find_income_category(context, income.name, day));
   income.note := nullif(btrim(item ->> 'note'), '');
   income.received_on := day;
   if rhythm is null or day <= context.today then
