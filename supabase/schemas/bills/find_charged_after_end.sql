@@ -8,8 +8,8 @@ language sql stable
     else (bill).ends_on
   end);
 comment on function app.ended_on is
-  'The last day of a bill: of its confirmed contract, else as recorded; otherwise the day on which it was changed last, '
-  'if it ended. Null if it goes on.';
+  'The last day of a bill: of its confirmed contract, or as recorded, or the day of its last change if it ended. Null '
+  'if it goes on.';
 
 create or replace function app.list_later_charges(context app.context, since date)
   returns table (bill_id text, ended_on date, payment_id text, paid_on date, amount_minor bigint, currency text)
