@@ -54,5 +54,5 @@ begin atomic
 end;
 comment on function app.find_cancel_dates is
   'Contracts whose last day to cancel is within this many days, and contracts whose last day is unknown; missing lists '
-  'the unrecorded facts (app.missing_of_contract). Leaves out contracts that end a month or two after any notice, unless '
-  'the last day for a drafted letter passed without a confirmation (missed_on).';
+  'the unrecorded facts (app.missing_of_contract). Leaves out contracts that end a month or two after any notice, '
+  'unless the last day for a drafted letter passed without a confirmation (missed_on).';
