@@ -27,6 +27,9 @@ export interface Bill {
 const PAID_AHEAD = 100;
 export const isPayable = ({ paid, isUnsure }: Bill): boolean => !isUnsure && paid.length < PAID_AHEAD;
 
+/** Access tokens are valid for an hour. */
+const REFRESH_AFTER_MS = 45 * 60_000;
+
 export class Client {
   readonly books = new Books();
   readonly bills: Bill[] = [];
@@ -37,6 +40,7 @@ export class Client {
   /** One action at a time, like an assistant. */
   isBusy = false;
   #names = 0;
+  #issuedAt = performance.now();
 
   constructor(
     readonly person: Person,
@@ -58,6 +62,7 @@ export class Client {
 
   /** @returns the envelope, also of an error; undefined when the outcome is unknown */
   async call(tool: string, args: Record<string, unknown> = {}): Promise<Told> {
+    if (performance.now() - this.#issuedAt > REFRESH_AFTER_MS) await this.refresh();
     const sentAt = performance.now();
     const reply = await this.traffic.send({
       kind: tool,
@@ -118,6 +123,7 @@ export class Client {
         const tokens = JSON.parse(reply.text);
         if (tokens.refresh_token === this.tokens.refresh_token) this.problem("a refresh token was not rotated");
         this.tokens = tokens;
+        this.#issuedAt = performance.now();
         this.traffic.issued.push(tokens.access_token, tokens.refresh_token);
         return true;
       }
