@@ -141,7 +141,7 @@ ALTER TABLE "app"."payee_rules" ALTER COLUMN "category_id" DROP NOT NULL;
 
 CREATE TYPE "app"."contract_exit" AS ("leaves_on" date, "cancel_by" date, "ends_term" boolean);
 
-CREATE TYPE "app"."document_match" AS ("expense_id" text, "occurrence_id" text, "due_on" date, "day" date, "name" text, "amount_minor" bigint, "currency" text, "tier" integer, "gap" integer);
+CREATE TYPE "app"."document_match" AS ("expense_id" text, "occurrence_id" text, "due_on" date, "day" date, "name" text, "amount_minor" bigint, "currency" text, "tier" integer, "gap" integer, "is_usual" boolean);
 
 CREATE TYPE "app"."forecast_day" AS ("account_id" text, "currency" text, "day" date, "low" double precision, "likely" double precision, "high" double precision);
 
@@ -152,6 +152,8 @@ CREATE TYPE "app"."forecast_position" AS ("account_id" text, "account" text, "ki
 CREATE TYPE "app"."forecast_basis" AS ("positions" app.forecast_position[], "events" app.forecast_event[], "left_out" jsonb);
 
 CREATE TYPE "app"."income_group" AS ("key_1" text, "key_2" text, "label_1" text, "label_2" text, "minor" numeric, "count" bigint);
+
+CREATE TYPE "app"."income_name" AS ("words" text[], "payer_words" text[]);
 
 CREATE TYPE "app"."limited_balance" AS ("account_id" text, "account" text, "currency" text, "covered_on" date, "minor" double precision, "limit_minor" double precision);
 
@@ -321,8 +323,12 @@ CREATE OR REPLACE FUNCTION app.add_income_rule(context app.context, income app.i
  SET search_path TO ''
 AS $function$
 declare
+  known_days constant int := 62;
   same app.incomes;
+  rule jsonb;
   others jsonb;
+  known jsonb;
+  alike jsonb;
 begin
   income.received_on := null;
   income.frequency := case rhythm when 'biweekly' then 'weekly' when 'quarterly' then 'monthly' else rhythm end;
@@ -338,14 +344,8 @@ begin
     ) <> '{}'
   order by i.recorded_seq limit 1;
   if found then
-    return jsonb_build_object('rule', app.describe_income(context, same), 'is_new', false, 'others', '[]'::jsonb);
+    return jsonb_build_object('rule', app.describe_income(context, same), 'is_new', false);
   end if;
-  others := (
-    select coalesce(jsonb_agg(app.describe_income(context, i) order by i.recorded_seq), '[]')
-    from app.incomes as i
-    where i.organization_id = context.organization_id and i.anchor_on is not null and i.deleted_at is null
-      and lower(i.name) = lower(income.name)
-  );
   insert into app.incomes as i (
     organization_id, name, sort, category_id, amount_minor, currency, frequency, every, anchor_on, note, source,
     created_by
@@ -353,7 +353,42 @@ begin
     context.organization_id, income.name, income.sort, income.category_id, income.amount_minor, income.currency,
     income.frequency, income.every, income.anchor_on, income.note, 'assistant', context.actor_id
   ) returning i.* into income;
-  return jsonb_build_object('rule', app.describe_income(context, income), 'is_new', true, 'others', others);
+  rule := app.describe_income(context, income);
+  with nearby as materialized (
+    select s.* from app.find_similar_incomes(
+      context, context.today, greatest(context.today, first_on) + app.income_days(income.frequency, income.every)
+    ) as s
+    where s.rule_id = income.id
+  )
+  select (
+    select coalesce(jsonb_agg(app.describe_income(context, i) order by i.recorded_seq), '[]')
+    from app.incomes as i
+    where i.organization_id = context.organization_id and i.anchor_on is not null and i.deleted_at is null
+      and i.id <> income.id
+      and (lower(i.name) = lower(income.name) or i.id in (select s.other_id from nearby as s))
+  ), (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'id', income.id, 'name', income.name, 'other', s.name, 'day', s.day,
+      'amount', app.format_amount(s.minor, s.currency), 'currency', s.currency
+    ) order by s.day, s.name), '[]')
+    from nearby as s
+    where s.source = 'found'
+  ) into others, alike;
+  known := (
+    select jsonb_build_array(jsonb_build_object(
+      'name', income.name, 'other', r.name, 'day', r.received_on,
+      'amount', app.format_amount(r.amount_minor, r.currency), 'currency', r.currency
+    ))
+    from app.match_income_rules(context, context.today - known_days) as m
+    join app.incomes as r on r.id = m.id
+    -- The income that is stated with the rule is no news.
+    where m.rule_id = income.id and lower(r.name) <> lower(income.name)
+    order by r.received_on desc, r.recorded_seq desc
+    limit 1
+  );
+  return jsonb_build_object(
+    'rule', rule, 'is_new', true, 'others', others, 'alike', alike, 'known', coalesce(known, '[]')
+  );
 end
 $function$;
 
@@ -1543,12 +1578,20 @@ CREATE OR REPLACE FUNCTION app.changed_iban(document app.documents)
 AS $function$
 begin
   return (
-    select case when bool_and(d.facts ->> 'iban' <> document.facts ->> 'iban')
-      then (array_agg(d.facts ->> 'iban' order by d.recorded_seq desc))[1] end
-    from app.documents as d
-    where d.organization_id = document.organization_id and d.deleted_at is null and d.expense_id is not null
-      and d.recorded_seq < document.recorded_seq and d.facts ? 'iban'
-      and (d.payee_key = document.payee_key or d.expense_id = document.expense_id)
+    select case when bool_and(d.iban <> document.facts ->> 'iban')
+      then (array_agg(d.iban order by d.recorded_seq desc))[1] end
+    from (
+      select d.recorded_seq, d.facts ->> 'iban' as iban, d.occurrence_id,
+        first_value(d.facts ->> 'iban') over (order by d.recorded_seq) as first_iban
+      from app.documents as d
+      where d.organization_id = document.organization_id and d.deleted_at is null and d.expense_id is not null
+        and d.recorded_seq < document.recorded_seq and d.facts ? 'iban'
+        and (d.payee_key = document.payee_key or d.expense_id = document.expense_id)
+    ) as d
+    -- A new account is known once something was paid to it, so that a repeated fraud alarms again.
+    where d.iban = d.first_iban or not exists (
+      select from app.expense_occurrences as o where o.id = d.occurrence_id and o.status = 'open'
+    )
   );
 end
 $function$;
@@ -2115,6 +2158,29 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.compare_forecast_sums(context app.context, basis app.forecast_basis, days app.forecast_day[], until date)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select case when round(s.total) <> round(s.accounts) then jsonb_build_array(jsonb_build_object(
+      'code', 'accounts_differ', 'amount', app.format_amount(round(s.accounts)::bigint, context.base_currency),
+      'total', app.format_amount(round(s.total)::bigint, context.base_currency), 'currency', context.base_currency
+    )) else '[]' end
+    from (
+      select max(d.likely) filter (where d.account_id is null) as total,
+        sum(d.likely * p.in_base) filter (where d.account_id is not null) as accounts
+      from unnest(days) as d
+      left join unnest(basis.positions) as p on p.account_id = d.account_id and p.currency = d.currency
+      where d.day = until
+    ) as s
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.compare_with_limit(context app.context, positions app.forecast_position[])
  RETURNS SETOF app.limited_balance
  LANGUAGE plpgsql
@@ -2621,6 +2687,7 @@ begin
   -- The person who detaches it counts as the one who added it, because otherwise nobody might see it.
   update app.documents as d
   set expense_id = null, occurrence_id = null, declined = d.declined || refused,
+    payee_key = case when d.facts ? 'payee' then d.payee_key end,
     added_by = case when d.expense_id is null then d.added_by else context.actor_id end
   where d.id = document.id and (refused <> '{}' or d.expense_id is not null)
   returning d.* into declined;
@@ -2687,6 +2754,7 @@ declare
   confirmed jsonb;
   warnings jsonb := '[]';
   balances jsonb;
+  documents int;
 begin
   if app.is_about_income(arguments) then
     return app.delete_incomes(context, arguments);
@@ -2723,6 +2791,12 @@ begin
     if payments ->> 'count' <> '0' then
       warnings := warnings || app.warning('payments_deleted', payments);
     end if;
+  end if;
+  select count(*) into documents
+  from app.documents as d
+  where d.expense_id = any (ids) and d.organization_id = context.organization_id and d.deleted_at is null;
+  if documents > 0 then
+    warnings := warnings || app.warning('documents_deleted', jsonb_build_object('count', documents));
   end if;
   if exists (select from app.payment_shares as s where s.expense_id = any (ids) and s.member_id <> s.paid_by) then
     balances := app.describe_balances() -> 'balances';
@@ -2892,6 +2966,9 @@ declare
   default_lead_days constant int := app.default_lead_days(context);
   -- Report only the number of dates: a daily bill may be unpaid for a year.
   max_overdue_shown constant int := 24;
+  documented constant text[] := array(
+    select distinct d.expense_id from app.documents as d where d.expense_id = any (bill_ids) and d.deleted_at is null
+  );
 begin
   return (
     with passed as (
@@ -2949,7 +3026,8 @@ begin
       'snoozed_until', case when u.snoozed_until > context.today then u.snoozed_until end,
       'overdue', coalesce(overdue.dates, '[]'),
       'awaiting_amount', to_jsonb(awaited.dates),
-      'has_document', nullif(app.has_date_document(b.id, coalesce(overdue.earliest_due, u.due_on)), false),
+      'has_document', case when b.id = any (documented)
+        then nullif(app.has_date_document(b.id, coalesce(overdue.earliest_due, u.due_on)), false) end,
       'overdue_count', case when overdue.dates_count > max_overdue_shown then overdue.dates_count end,
       'status', as_of.status,
       'paused_until', case when as_of.status = 'paused' then b.paused_until end,
@@ -2992,7 +3070,12 @@ begin
     join app.currencies as c on c.code = b.currency
     cross join lateral (select app.status_on(b.bill, context.today) as status) as as_of
     cross join lateral (select coalesce(b.remind_days_before, default_lead_days) as days) as lead
-    left join lateral app.next_exit(b.bill, context.today) as exit on b.renews_on is not null or b.contract is not null
+    -- Without offset, the function would run for each bill before its condition.
+    left join lateral (
+      select x.* from app.next_exit(b.bill, context.today) as x
+      where b.renews_on is not null or b.contract is not null
+      offset 0
+    ) as exit on true
     left join app.categories as category on category.id = b.category_id
     left join app.provider_links as link on link.expense_id = b.id and link.status <> 'revoked'
     left join overdue on overdue.expense_id = b.id
@@ -3180,6 +3263,8 @@ begin
       ))
       from app.expenses as e where e.id = document.expense_id
     ),
+    'record', case when document.expense_id is not null then app.describe_record(document) end,
+    'copy_of', app.find_copied(document),
     'candidates', (select nullif(jsonb_agg(app.describe_match(m)), '[]') from unnest(matches) as m),
     'proposal', case when matches = '{}' then app.propose_record(context, document) end,
     'iban_was', app.changed_iban(document)
@@ -3561,15 +3646,6 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.describe_low_balance_limit(stored text)
- RETURNS jsonb
- LANGUAGE sql
- STABLE
-BEGIN ATOMIC
- SELECT jsonb_build_object('amount', app.format_amount((split_part(stored, ' '::text, 1))::numeric, split_part(stored, ' '::text, 2)), 'currency', split_part(stored, ' '::text, 2)) AS jsonb_build_object
-   WHERE (stored IS NOT NULL);
-END;
-
 CREATE OR REPLACE FUNCTION app.describe_low_balances(context app.context, positions app.forecast_position[], days app.forecast_day[], account_id text)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -3644,7 +3720,10 @@ begin
   return jsonb_strip_nulls(jsonb_build_object(
     'id', match.expense_id, 'name', match.name, 'due_on', match.due_on,
     'date', case when match.due_on is null then match.day end,
-    'amount', app.format_amount(match.amount_minor, match.currency), 'currency', match.currency
+    'paid_on', case when match.due_on is not null and match.tier in (2, 4) then match.day end,
+    case when match.is_usual then 'usual_amount' else 'amount' end,
+    app.format_amount(match.amount_minor, match.currency), 'currency', match.currency,
+    'ends_on', (select e.ends_on from app.expenses as e where e.id = match.expense_id)
   ));
 end
 $function$;
@@ -3937,6 +4016,44 @@ begin
       limit max_listed
     ) as r
   );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.describe_record(document app.documents)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  occurrence app.expense_occurrences;
+  record app.expenses;
+  said constant bigint := app.document_minor(document);
+  paid record;
+  minor bigint;
+begin
+  select * into record from app.expenses as e where e.id = document.expense_id;
+  select * into occurrence from app.expense_occurrences as o where o.id = document.occurrence_id;
+  select sum(p.amount_minor)::bigint as minor, min(p.currency) as currency, max(p.paid_on) as day into paid
+  from app.payments as p
+  where p.organization_id = document.organization_id and p.deleted_at is null and (
+    p.expense_id = record.id and p.occurrence_id is not distinct from occurrence.id
+      and (record.kind <> 'bill' or occurrence.id is not null)
+    or p.split_id in (
+      select own.split_id from app.payments as own
+      where own.expense_id = record.id and own.deleted_at is null and occurrence.id is null
+    )
+  );
+  minor := case when occurrence.status = 'open' then occurrence.expected_minor else paid.minor end;
+  return jsonb_strip_nulls(jsonb_build_object(
+    'status', case when record.deleted_at is not null then 'deleted' when occurrence.id is not null
+      then occurrence.status when record.kind <> 'bill' then 'paid' end,
+    'amount', app.format_amount(minor, coalesce(occurrence.currency, paid.currency)),
+    'currency', case when minor is not null then coalesce(occurrence.currency, paid.currency) end,
+    'paid_on', case when occurrence.id is null or occurrence.status <> 'open' then paid.day end,
+    'differs', case when record.deleted_at is null and minor is distinct from coalesce(said, minor)
+      and document.facts ->> 'currency' = coalesce(occurrence.currency, paid.currency) then true end
+  ));
 end
 $function$;
 
@@ -4250,10 +4367,11 @@ AS $function$
 declare
   -- Payment processors and kinds of booking, which precede the payee's name.
   processors constant text :=
-    '^(paypal|pp|ppl|sq|square|sumup|zettle|izettle|iz|tst|sp|stripe|klarna|mollie|adyen|payu)'
-    || '( europe)?( s ?a ?r ?l)?( et cie)?( s ?c ?a)? ?[*:.] ?';
-  bookings constant text := '^((pos|ec|visa|debit|card|purchase|payment|contactless|kartenzahlung|lastschrift|paiement|'
-    || 'carte|cb|compra|pagamento|betaling) )+';
+    '^(?:paypal|pp|ppl|sq|square|sumup|zettle|izettle|iz|tst|sp|stripe|klarna|mollie|adyen|payu)'
+    || '(?:\seurope)?(?:\ss\s?a\s?r\s?l)?(?:\set\scie)?(?:\ss\s?c\s?a)?\s?[*:.]\s?';
+  -- Capturing groups would take several times as long.
+  bookings constant text := '^(?:(?:pos|ec|visa|debit|card|purchase|payment|contactless|kartenzahlung|lastschrift|'
+    || 'paiement|carte|cb|compra|pagamento|betaling) )+';
   -- Words that subscriptions and rides add to a name.
   extras constant text[] := array['subscr', 'subscription', 'membership', 'plus', 'premium', 'pro', 'abo', 'monthly',
     'trip', 'ride', 'rides', 'online', 'order', 'bestellung', 'invoice', 'rechnung', 'bill'];
@@ -4265,9 +4383,9 @@ begin
   plain := regexp_replace(plain, '[\u0300-\u036f]+', '', 'g');
   plain := regexp_replace(btrim(plain), bookings, '');
   plain := regexp_replace(regexp_replace(plain, '\s+', ' ', 'g'), processors, '');
-  plain := regexp_replace(plain, '^paypal .* (einkauf bei|purchase at|achat chez|compra en|aankoop bij) ', '');
+  plain := regexp_replace(plain, '^paypal .* (?:einkauf bei|purchase at|achat chez|compra en|aankoop bij) ', '');
   -- The top-level domain of a web address isn't part of a name.
-  plain := regexp_replace(plain, '\.(com|net|org|io|co|app|de|fr|es|it|nl|at|ch|uk|eu|in)\M', ' ', 'g');
+  plain := regexp_replace(plain, '\.(?:com|net|org|io|co|app|de|fr|es|it|nl|at|ch|uk|eu|in)\M', ' ', 'g');
   words := array_remove(regexp_split_to_array(plain, '[^[:alnum:]]+'), '');
   if words[1] = 'the' and cardinality(words) > 1 then
     words := words[2:];
@@ -4528,6 +4646,22 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.earlier_schedule(rule app.incomes)
+ RETURNS app.expenses
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return app.income_schedule(rule.frequency, rule.every, case rule.frequency
+    when 'weekly' then rule.anchor_on - 1120 * rule.every
+    when 'monthly' then
+      app.month_day(app.month_of(rule.anchor_on) - 36 * rule.every, extract(day from rule.anchor_on)::int)
+    else (rule.anchor_on - make_interval(years => 3 * rule.every))::date
+  end, rule.ends_on, extract(day from rule.anchor_on)::int);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.earned_words()
  RETURNS text
  LANGUAGE plpgsql
@@ -4653,6 +4787,12 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.ended_on(bill app.expenses, timezone text)
+ RETURNS date
+ LANGUAGE sql
+ STABLE
+RETURN COALESCE(app.contract_end(bill), CASE (bill).status WHEN 'cancelled'::text THEN LEAST((bill).ends_on, (((bill).updated_at AT TIME ZONE timezone))::date) WHEN 'ended'::text THEN COALESCE((bill).ends_on, (((bill).updated_at AT TIME ZONE timezone))::date) ELSE (bill).ends_on END);
+
 CREATE OR REPLACE FUNCTION app.events_before(at timestamp with time zone)
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -4710,21 +4850,26 @@ begin
       from app.match_income_rules(context, context.today - kept_days) as m
       join app.incomes as r on r.id = m.id
     ), rules as (
-      select i.id, i.name, coalesce(i.account_id, (
+      select i.id, i.name, i.anchor_on, coalesce(i.account_id, (
           select m.account_id from matched as m where m.rule_id = i.id and m.account_id is not null
           order by m.place limit 1
       )) as account_id,
-        app.income_schedule(i.frequency, i.every, i.anchor_on, i.ends_on) as schedule,
+        app.earlier_schedule(i) as schedule, (
+          select m.received_on + days from matched as m
+          where m.rule_id = i.id and m.place = 1
+            and m.received_on >= context.today - 10 - app.income_days(i.frequency, i.every)
+        ) as running_on,
         -- An amount stated by a person applies until the next income.
         coalesce((
           select m.amount_minor from matched as m
           where m.rule_id = i.id and m.place = 1 and m.received_on > (i.updated_at at time zone context.timezone)::date
-        ), i.amount_minor) as likely, i.currency
+        ), i.amount_minor) as likely, i.currency,
+        (select m.amount_minor from matched as m where m.rule_id = i.id and m.place = 1) as latest
       from app.incomes as i
       where i.organization_id = context.organization_id and i.anchor_on is not null and i.deleted_at is null
     )
     select u.id, u.name, u.account_id, d.day,
-      least(u.likely, range.low), u.likely, greatest(u.likely, range.high), u.currency, 'said'
+      least(sum.likely, range.low), sum.likely, greatest(sum.likely, range.high), u.currency, 'said'
     from rules as u
     cross join lateral (
       select min(m.amount_minor) as low, max(m.amount_minor) as high
@@ -4736,7 +4881,9 @@ begin
     cross join lateral (
       select case when (u.schedule).frequency = 'weekly' and (u.schedule).every = 1 then 3 else days end as days
     ) as near
-    where not exists (
+    -- Before its first date, a rule continues the income that already comes, with its amount.
+    cross join lateral (select case when d.day < u.anchor_on then u.latest else u.likely end as likely) as sum
+    where (d.day >= u.anchor_on or d.day > u.running_on) and not exists (
       select from matched as m
       where m.rule_id = u.id and m.received_on between d.day - near.days and d.day + near.days
     )
@@ -4747,7 +4894,7 @@ begin
       select min(a.minor) as low, max(a.minor) as high from unnest(f.amounts[:recent]) as a (minor)
     ) as range
     cross join lateral unnest(app.dates_between(f.schedule, first_day, last_day)) as d (day)
-    where d.day > f.since + days
+    where d.day > f.since + days and not f.is_over
     order by 4, 1;
 end
 $function$;
@@ -5299,13 +5446,21 @@ declare
   occurrence app.expense_occurrences;
 begin
   select * into bill from app.expenses as e where e.id = target.expense_id for no key update;
-  update app.documents as d set expense_id = bill.id, occurrence_id = target.occurrence_id
+  update app.documents as d set expense_id = bill.id, occurrence_id = target.occurrence_id,
+    payee_key = case when d.facts ? 'payee' then d.payee_key else nullif(
+      array_to_string(app.descriptor_words(coalesce(bill.payee, bill.name)), ' '), ''
+    ) end
   where d.id = document.id
   returning d.* into document;
   select * into occurrence from app.expense_occurrences as o where o.id = target.occurrence_id;
   if bill.amount_mode <> 'fixed' and occurrence.status = 'open' and occurrence.paid_minor = 0
     and occurrence.currency = document.facts ->> 'currency' and minor is distinct from occurrence.expected_minor
-    and minor is not null and document.facts ->> 'kind' is distinct from 'credit_note' then
+    and minor is not null and coalesce(document.facts ->> 'kind', '') not in ('credit_note', 'reminder')
+    -- Two invoices for one date: only a person knows whether both are due.
+    and not exists (
+      select from app.documents_of(bill.id, occurrence.id, null, document.organization_id) as other
+      where other.id <> document.id
+    ) then
     perform app.change_occurrence(context, bill, jsonb_build_object(
       'action', 'set_amount', 'due_on', occurrence.due_on, 'amount',
       app.format_amount(minor, occurrence.currency)
@@ -5651,6 +5806,119 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.find_charged_after_end(context app.context, since date)
+ RETURNS TABLE(rank date, finding jsonb)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return query
+    select c.last_on, jsonb_build_object(
+      'bill_id', b.id, 'name', b.name, 'ended_on', c.ended_on, 'confirmed_on', b.contract -> 'confirmed_on',
+      'charges', c.charges, 'last_on', c.last_on, 'amount', app.format_amount(c.minor, c.currency),
+      'currency', c.currency
+    )
+    from (
+      select l.bill_id, l.ended_on, count(*) as charges, max(l.paid_on) as last_on,
+        (array_agg(l.amount_minor order by l.paid_on desc, l.payment_id desc))[1] as minor,
+        (array_agg(l.currency order by l.paid_on desc, l.payment_id desc))[1] as currency
+      from app.list_later_charges(context, since) as l
+      group by l.bill_id, l.ended_on
+    ) as c
+    join app.expenses as b on b.id = c.bill_id;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.find_charged_rises(context app.context, since date)
+ RETURNS TABLE(bill_id text, old_minor bigint, new_minor bigint, from_on date)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET jit TO 'off'
+AS $function$
+declare
+  -- The charge before the rise may be a year older.
+  first_day constant date := since - 400;
+  -- Bounds the time for a large organization, which then lacks only its oldest days.
+  most_rows constant int := 50000;
+begin
+  return query
+    with bills as materialized (
+      select b.id, b.name, b.payee, b.currency, b.amount_minor as minor,
+        b.every * case b.frequency when 'weekly' then 7 when 'monthly' then 30 else 365 end as days
+      from app.expenses as b
+      where b.organization_id = context.organization_id and b.kind = 'bill' and b.status = 'active'
+        and b.deleted_at is null and b.amount_mode = 'fixed' and b.frequency in ('weekly', 'monthly', 'yearly')
+        and coalesce(cardinality(b.month_days), 1) = 1
+    ), spent as materialized (
+      select p.paid_on, p.amount_minor as minor, p.currency, e.name, e.payee
+      from (
+        select p.expense_id, p.paid_on, p.amount_minor, p.currency
+        from app.payments as p
+        where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
+          and p.occurrence_id is null and p.split_id is null and p.paid_on between first_day and context.today
+          and exists (select from bills)
+        order by p.paid_on desc, p.recorded_seq desc
+        limit most_rows
+      ) as p
+      cross join lateral (select x.name, x.payee from app.expenses as x where x.id = p.expense_id offset 0) as e
+    ), words as materialized (
+      select t.text, app.descriptor_words(t.text) as words
+      from (
+        select s.name as text from spent as s
+        union select s.payee from spent as s
+        union select b.name from bills as b
+        union select b.payee from bills as b
+      ) as t
+      where t.text is not null
+    ), alike as materialized (
+      select distinct b.id, t.text
+      from bills as b
+      cross join lateral (values (b.name), (b.payee)) as n (text)
+      join words as w on w.text = n.text
+      -- Comparing names takes the most time, and most of them have no word in common.
+      join words as t on t.words && w.words
+      where app.compare_names(t.words, w.words) > 1
+    ), own as materialized (
+      select p.expense_id as id, max(p.paid_on) as paid_on, sum(p.amount_minor)::bigint as minor
+      from app.payments as p
+      join app.expense_occurrences as o on o.id = p.occurrence_id and o.status = 'paid'
+      join bills as b on b.id = p.expense_id and b.currency = p.currency
+      where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
+        and p.paid_on between first_day and context.today
+        -- Payments that were only assumed prove no price.
+        and (p.source <> 'autopay' or o.amount_source <> 'rule'
+          or exists (select from app.statement_links as k where k.payment_id = p.id))
+      group by p.expense_id, p.occurrence_id
+    ), charges as materialized (
+      select o.id, o.paid_on, max(o.minor) as minor from own as o group by o.id, o.paid_on
+      union all
+      select b.id, s.paid_on, max(s.minor)
+      from spent as s
+      join alike as a on a.text in (s.name, s.payee)
+      join bills as b on b.id = a.id and b.currency = s.currency and s.minor between b.minor / 2 and b.minor * 2
+      where not exists (
+        select from own as o where o.id = b.id and abs(o.paid_on - s.paid_on) <= least(10, b.days / 3)
+      )
+      group by b.id, s.paid_on
+    ), steps as (
+      select c.id, c.paid_on, c.minor, lag(c.minor) over dates as old,
+        -- The payee charges for other things, too.
+        c.paid_on - lag(c.paid_on) over dates < b.days * 0.7 as is_early
+      from charges as c
+      join bills as b on b.id = c.id
+      window dates as (partition by c.id order by c.paid_on)
+    ), latest as (
+      select distinct on (s.id) s.*
+      from steps as s
+      where s.minor is distinct from s.old or s.is_early
+      order by s.id, s.paid_on desc
+    )
+    select l.id, l.old, l.minor, l.paid_on from latest as l where l.minor > l.old and not l.is_early;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.find_charged_trials(context app.context)
  RETURNS TABLE(rank date, finding jsonb)
  LANGUAGE plpgsql
@@ -5698,6 +5966,27 @@ begin
     cross join lateral app.compare_rows(t.table_name, t.ids, t.afters) as c
     where not c.is_same
     order by t.position
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.find_copied(document app.documents)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select jsonb_build_object('id', d.id, 'name', d.name)
+    from app.documents as d
+    where d.expense_id = document.expense_id and d.organization_id = document.organization_id
+      and d.occurrence_id is not distinct from document.occurrence_id and d.deleted_at is null
+      and d.recorded_seq < document.recorded_seq and d.facts ->> 'number' = document.facts ->> 'number'
+      and d.facts ->> 'kind' = document.facts ->> 'kind'
+      and app.document_minor(d) is not distinct from app.document_minor(document)
+    order by d.recorded_seq
+    limit 1
   );
 end
 $function$;
@@ -6054,137 +6343,6 @@ BEGIN ATOMIC
           OFFSET 0) one);
 END;
 
-CREATE OR REPLACE FUNCTION app.find_ended_contracts(context app.context, since date)
- RETURNS TABLE(section text, rank date, finding jsonb)
- LANGUAGE plpgsql
- STABLE
- SET search_path TO ''
-AS $function$
-declare
-  -- A charge may be booked some days early or late.
-  days constant int := 10;
-  most_dates constant int := 400;
-begin
-  return query
-    with ended as (
-      select b as bill, b.id, b.name, b.currency, b.amount_mode, app.contract_end(b) as ends_on, u.minor
-      from app.expenses as b
-      cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as u
-      where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
-        and app.contract_end(b) between since and context.today - 1
-    ), paid as (
-      -- The account of the latest payment of the contract that a statement shows.
-      select e.*, l.account_id
-      from ended as e
-      left join lateral (
-        select l.account_id
-        from app.payments as p
-        join app.statement_links as k on k.payment_id = p.id
-        join app.statement_lines as l on l.id = k.line_id
-        where p.expense_id = e.id and p.deleted_at is null and identity.sees_everything()
-        order by p.paid_on desc, p.recorded_seq desc
-        limit 1
-      ) as l on true
-    ), lines as (
-      select e.id, n.id as line_id, n.booked_on, n.direction, n.amount_minor, n.currency,
-        n.currency = e.currency and app.same_amount(n.amount_minor, e.minor, 30) as costs_alike,
-        n.direction = 'out' and n.booked_on > e.ends_on
-          and app.names_resemble(n.text, null, e.name, (e.bill).payee)
-          -- A payment for another bill, or for a date due by the end, isn't a new charge.
-          and not exists (
-            select from app.statement_links as k
-            join app.payments as p on p.id = k.payment_id and p.deleted_at is null
-            left join app.expense_occurrences as o on o.id = p.occurrence_id
-            where k.line_id = n.id and (starts_with(p.expense_id, 'bill_') and p.expense_id <> e.id
-              or o.expense_id = e.id and o.due_on <= e.ends_on)
-          ) as resembles,
-        n.amount_minor = e.minor and n.currency = e.currency as costs_the_same
-      from paid as e
-      join app.statement_lines as n on n.account_id = e.account_id and n.booked_on >= e.ends_on - days
-    ), later_payments as (
-      select e.id, p.id as payment_id, p.paid_on, p.amount_minor, p.currency
-      from ended as e
-      join app.payments as p on p.expense_id = e.id
-      where p.deleted_at is null and p.direction = 'out' and p.source <> 'autopay' and p.paid_on > e.ends_on
-        and not exists (
-          select from app.expense_occurrences as o where o.id = p.occurrence_id and o.due_on <= e.ends_on
-        )
-    ), booked as (
-      -- What the account shows for each day, so that a due date meets its days by hash instead of every line.
-      select x.id, x.day, bool_or(x.is_line) as has_line, bool_or(x.is_charge) as is_charged
-      from (
-        select n.id, n.booked_on as day, true as is_line,
-          n.booked_on > e.ends_on and n.direction = 'out' and (n.costs_the_same or n.resembles) as is_charge
-        from lines as n
-        join ended as e on e.id = n.id
-        union all
-        select p.id, p.paid_on, false, true from later_payments as p
-      ) as x
-      group by x.id, x.day
-    ), dates as (
-      select e.id, d.due_on,
-        bool_or(b.has_line and b.day <= d.due_on) and bool_or(b.has_line and b.day >= d.due_on)
-          and l.last_on >= d.due_on + days as is_covered,
-        bool_or(b.is_charged) as is_charged
-      from paid as e
-      cross join lateral (
-        -- Computed as if the contract had continued.
-        select jsonb_populate_record(e.bill, '{"ends_on": null, "ends_after": null}') as bill
-      ) as endless
-      cross join lateral app.due_index(endless.bill, e.ends_on + 1) as first
-      cross join lateral app.scheduled_dates(endless.bill, first,
-        least(app.due_index(endless.bill, context.today) - 1, first + most_dates)) as d
-      cross join generate_series(-days, days) as away
-      left join booked as b on b.id = e.id and b.day = d.due_on + away
-      left join (select n.id, max(n.booked_on) as last_on from lines as n group by n.id) as l on l.id = e.id
-      where d.due_on > e.ends_on and (e.bill).frequency <> 'once'
-      group by e.id, d.due_on, l.last_on
-    ), saved as (
-      select d.id, count(*) filter (where d.is_covered and not coalesce(d.is_charged, false)) as proven,
-        count(*) filter (where not coalesce(d.is_covered or d.is_charged, false)) as unproven,
-        min(d.due_on) filter (where d.is_covered and not coalesce(d.is_charged, false)) as since_on
-      from dates as d
-      group by d.id
-    ), charged as (
-      select c.id, count(*) as charges, max(c.paid_on) as last_on,
-        (array_agg(c.minor order by c.paid_on desc))[1] as minor,
-        (array_agg(c.currency order by c.paid_on desc))[1] as currency
-      from (
-        select n.id, n.booked_on as paid_on, n.amount_minor as minor, n.currency
-        from lines as n where n.resembles and n.costs_alike
-        union
-        select p.id, p.paid_on, p.amount_minor, p.currency
-        from later_payments as p
-        where not exists (
-          select from app.statement_links as k
-          join lines as n on n.line_id = k.line_id and n.id = p.id
-          where k.payment_id = p.payment_id and n.resembles and n.costs_alike
-        )
-      ) as c
-      group by c.id
-    )
-    select 'savings', e.ends_on, jsonb_build_object(
-      'bill_id', e.id, 'name', e.name, 'ended_on', e.ends_on, 'payments', s.proven, 'unproven', nullif(s.unproven, 0),
-      'since', s.since_on, 'amount', app.format_amount(e.minor, e.currency),
-      'saved', case when s.proven > 0 then app.format_amount(s.proven * e.minor, e.currency) end,
-      'currency', e.currency, 'is_estimate', case when e.amount_mode <> 'fixed' then true end,
-      'account', (select a.name from app.accounts as a where a.id = e.account_id),
-      'statements_to', (select max(n.booked_on) from lines as n where n.id = e.id)
-    )
-    from paid as e
-    join saved as s on s.id = e.id
-    where e.minor is not null and s.proven + s.unproven > 0
-    union all
-    select 'charged_after_end', c.last_on, jsonb_build_object(
-      'bill_id', e.id, 'name', e.name, 'ended_on', e.ends_on, 'confirmed_on', (e.bill).contract -> 'confirmed_on',
-      'charges', c.charges, 'last_on', c.last_on, 'amount', app.format_amount(c.minor, c.currency),
-      'currency', c.currency
-    )
-    from ended as e
-    join charged as c on c.id = e.id;
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION app.find_filter_categories(names jsonb, field text)
  RETURNS text[]
  LANGUAGE plpgsql
@@ -6254,6 +6412,51 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.find_income_account(context app.context, income app.incomes)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  days constant int := 420;
+  words constant text[] := app.income_words(income.name);
+begin
+  return (
+    select i.account_id
+    from app.incomes as i
+    where i.organization_id = context.organization_id and i.deleted_at is null and i.account_id is not null
+      and i.received_on >= income.received_on - days and i.currency = income.currency
+      and app.compare_names(app.income_words(i.name), words) >= 2
+    order by i.received_on desc, i.recorded_seq desc
+    limit 1
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.find_income_category(context app.context, payer text, received_on date)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  days constant int := 420;
+  words constant text[] := app.income_words(payer);
+begin
+  return (
+    select i.category_id
+    from app.incomes as i
+    join app.categories as c on c.id = i.category_id and c.archived_at is null
+    where i.organization_id = context.organization_id and i.deleted_at is null
+      and (i.received_on is null or abs(i.received_on - find_income_category.received_on) <= days)
+      and (app.compare_names(app.income_words(i.name), words) >= 2 or lower(i.name) = lower(payer))
+    order by i.updated_at desc, i.recorded_seq desc
+    limit 1
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.find_income_events(context app.context, until date, positions app.forecast_position[], closed app.forecast_position[])
  RETURNS app.forecast_event[]
  LANGUAGE plpgsql
@@ -6277,13 +6480,15 @@ begin
     select x::app.forecast_event
     from (
       select h.account_id, i.currency, i.day as due_on, i.likely::numeric as minor, (i.likely - i.low)::float8 as down,
-        (i.high - i.likely)::float8 as up, i.kind, i.name, i.income_id as id
+        (i.high - i.likely)::float8 as up,
+        case when i.kind = 'received' and h.account_id is null and i.day <= covered_on then 'unplaced' else i.kind end
+          as kind, i.name, i.income_id as id
       from (
         select e.account_id, e.currency, e.day, e.low, e.likely, e.high, 'income' as kind, e.name, e.income_id
         from app.expected_incomes(context, first_on - late_days, until) as e
         union all
-        select r.account_id, r.currency, r.received_on, r.amount_minor, r.amount_minor, r.amount_minor, 'received',
-          r.name, r.id
+        select coalesce(r.account_id, app.find_income_account(context, r)), r.currency, r.received_on, r.amount_minor,
+          r.amount_minor, r.amount_minor, 'received', r.name, r.id
         from app.incomes as r
         where r.organization_id = context.organization_id and r.deleted_at is null and r.line_id is null
           and r.received_on > first_on and r.received_on <= context.today + 1
@@ -6301,13 +6506,14 @@ begin
       where i.day > coalesce(
         (select max(p.covered_on) from unnest(positions) as p where p.account_id = h.account_id), covered_on
       ) - case i.kind when 'income' then late_days else 0 end
+        or i.kind = 'received' and h.account_id is null
     ) as x
   );
 end
 $function$;
 
 CREATE OR REPLACE FUNCTION app.find_income_rhythms(context app.context)
- RETURNS TABLE(income_id text, name text, account_id text, schedule app.expenses, since date, amounts bigint[], currency text)
+ RETURNS TABLE(income_id text, name text, account_id text, schedule app.expenses, since date, amounts bigint[], currency text, is_over boolean)
  LANGUAGE plpgsql
  STABLE
  SET search_path TO ''
@@ -6317,6 +6523,7 @@ declare
   -- Three yearly incomes lie within it.
   kept_days constant int := 800;
   least_often constant int := 3;
+  missed_dates constant int := 3;
 begin
   return query
     with received as materialized (
@@ -6327,23 +6534,38 @@ begin
         and i.id not in (select m.id from app.match_income_rules(context, context.today - kept_days) as m)
     ), steps as materialized (
       -- By payer (stream 0), and by payer and amount, because a bonus interrupts the rhythm of a salary.
-      select r.*, s.stream, app.find_rhythm(r.received_on - lag(r.received_on) over (
+      select r.*, s.stream, r.received_on - lag(r.received_on) over (
         partition by r.key, r.currency, s.stream order by r.received_on, r.recorded_seq
-      )) as rhythm
+      ) as gap
       from received as r
       cross join lateral (values (0::bigint), (r.amount_minor)) as s (stream)
       where r.key <> ''
-    ), placed as materialized (
-      select s.*, row_number() over latest as place, first_value(s.rhythm) over latest as last_rhythm
+    ), rhythms as materialized (
+      select s.*, app.find_rhythm(s.gap) as rhythm,
+        -- The rhythm if one date in between was missed.
+        app.find_rhythm(s.gap / 2) as missed_rhythm
       from steps as s
-      window latest as (partition by s.key, s.currency, s.stream order by s.received_on desc, s.recorded_seq desc)
-    ), runs as materialized (
-      -- The first income of a run has a different gap before it, or none.
-      select p.*, min(p.place) filter (where p.rhythm is distinct from p.last_rhythm) over (
-        partition by p.key, p.currency, p.stream
-      ) as length
+    ), placed as materialized (
+      select r.*, row_number() over latest as place,
+        case when first_value(r.missed_rhythm) over latest = nth_value(r.rhythm, 2) over latest
+          then first_value(r.missed_rhythm) over latest else first_value(r.rhythm) over latest end as last_rhythm
+      from rhythms as r
+      window latest as (
+        partition by r.key, r.currency, r.stream order by r.received_on desc, r.recorded_seq desc
+        rows between unbounded preceding and unbounded following
+      )
+    ), kept as materialized (
+      select p.*, p.rhythm is not distinct from p.last_rhythm as is_regular, p.missed_rhythm = p.last_rhythm and (
+        lag(p.rhythm) over (partition by p.key, p.currency, p.stream order by p.place) = p.last_rhythm or p.place = 1
+      ) as is_after_missed
       from placed as p
       where p.last_rhythm is not null
+    ), runs as materialized (
+      -- The first income of a run has a different gap before it, or none.
+      select k.*, min(k.place) filter (where not k.is_regular and k.is_after_missed is not true) over (
+        partition by k.key, k.currency, k.stream
+      ) as length
+      from kept as k
     ), found as materialized (
       select r.key, r.currency, r.stream, split_part(r.last_rhythm, '/', 1) as frequency,
         split_part(r.last_rhythm, '/', 2)::int as every, max(r.received_on) as last_on,
@@ -6352,11 +6574,15 @@ begin
         array_agg(r.amount_minor order by r.place) as amounts,
         mode() within group (order by extract(day from r.received_on)::int) as day
       from runs as r
-      where r.place <= r.length and r.length >= least_often
-      group by r.key, r.currency, r.stream, r.last_rhythm
+      where r.place <= r.length
+      group by r.key, r.currency, r.stream, r.last_rhythm, r.length
+      -- At most every third date was missed.
+      having count(*) filter (where r.is_regular and r.place < r.length)
+        >= greatest(least_often - 1, 2 * count(*) filter (where not r.is_regular and r.place < r.length))
     )
     select f.id, f.name, f.account_id,
-      app.income_schedule(f.frequency, f.every, a.anchor_on, null, f.day), f.last_on, f.amounts, f.currency
+      app.income_schedule(f.frequency, f.every, a.anchor_on, null, f.day), f.last_on, f.amounts, f.currency,
+      f.last_on < context.today - 10 - app.income_days(f.frequency, f.every)
     from found as f
     -- Weekends move an income of the 31st into the next month.
     cross join lateral (
@@ -6369,8 +6595,7 @@ begin
       order by abs(d.day - f.last_on)
       limit 1
     ) as a
-    where f.last_on >= context.today - 10
-        - f.every * case f.frequency when 'weekly' then 7 when 'monthly' then 31 else 366 end
+    where f.last_on >= context.today - 10 - missed_dates * app.income_days(f.frequency, f.every)
       and not (f.stream > 0 and exists (
         select from found as o where o.key = f.key and o.currency = f.currency and o.stream = 0
       ));
@@ -6383,6 +6608,8 @@ CREATE OR REPLACE FUNCTION app.find_incomes(filter app.expense_filter)
  STABLE
  SET search_path TO ''
 AS $function$
+declare
+  words constant text[] := filter.words || app.word_patterns(filter.payee);
 begin
   return query
     select i.*
@@ -6392,9 +6619,11 @@ begin
       and (filter.currency is null or i.currency = filter.currency)
       and (filter.category_ids is null or coalesce(i.category_id, '') = any (filter.category_ids))
       and (filter.not_category_ids is null or coalesce(i.category_id, '') <> all (filter.not_category_ids))
-      and (filter.payee is null or lower(i.name) = filter.payee)
       and (filter.recorded_by is null or i.created_by = filter.recorded_by)
-      and (filter.words is null or app.fold_text(concat_ws(' ', i.name, i.note)) ~ all (filter.words));
+      -- The employer may be in the statement line alone.
+      and (words is null or app.fold_text(concat_ws(' ', i.name, i.note, (
+        select l.text from app.statement_lines as l where l.id = i.line_id and l.organization_id = i.organization_id
+      ))) like all (words));
 end
 $function$;
 
@@ -6692,6 +6921,7 @@ declare
   named jsonb;
   amounts jsonb;
   near jsonb;
+  transfers jsonb;
   most_listed constant int := 30;
   first_on constant date := (
     select p.paid_on from app.payments as p
@@ -6761,7 +6991,25 @@ begin
       limit most
     ) as a;
   end if;
+  if wanted is not null then
+    select jsonb_agg(t.found order by t.booked_on desc) into transfers
+    from (
+      select l.booked_on, jsonb_build_object('date', l.booked_on, 'text', left(l.text, 80), 'account', a.name,
+        'amount', app.format_amount(case l.direction when 'out' then -l.amount_minor else l.amount_minor end,
+          l.currency), 'currency', l.currency) as found
+      from app.statement_lines as l
+      join app.accounts as a on a.id = l.account_id
+      where l.organization_id = identity.current_organization_id()
+        and (l.kind in ('own_transfer', 'savings', 'exchange', 'top_up', 'card_payment') or l.other_half_id is not null)
+        and l.booked_on between coalesce(filter.from_on, '-infinity') and coalesce(filter.to_on, 'infinity')
+        and app.fold_text(l.text) like all (filter.words || app.word_patterns(filter.payee))
+      order by l.booked_on desc, l.id
+      limit most
+    ) as t;
+  end if;
   near := nullif(jsonb_strip_nulls(jsonb_build_object(
+    -- Transfers between own accounts are no spending.
+    'own_transfers_left_out', transfers,
     -- The books contain nothing about an earlier period.
     'books_begin', case when filter.to_on < first_on then first_on end,
     'other_periods', periods, 'similar_names', named, 'other_currencies', amounts,
@@ -6792,7 +7040,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.find_open_dates_for(context app.context, document app.documents, words text[])
+CREATE OR REPLACE FUNCTION app.find_open_dates_for(context app.context, document app.documents)
  RETURNS SETOF app.document_match
  LANGUAGE plpgsql
  STABLE
@@ -6800,42 +7048,65 @@ CREATE OR REPLACE FUNCTION app.find_open_dates_for(context app.context, document
 AS $function$
 declare
   minor constant bigint := app.document_minor(document);
-  said_due constant date := document.facts ->> 'due_on';
-  issued constant date := coalesce((document.facts ->> 'issued_on')::date, said_due);
+  names constant text[] := app.names_in(document);
+  is_reminder constant boolean := document.facts ->> 'kind' is not distinct from 'reminder';
+  -- A reminder names a new day to pay a date that passed.
+  said_due constant date := case when not is_reminder then document.facts ->> 'due_on' end;
+  dated constant date := coalesce(document.facts ->> 'issued_on', document.facts ->> 'due_on');
+  issued constant date := coalesce(dated, (document.created_at at time zone context.timezone)::date);
+  first_day constant date := issued - case when is_reminder then 100 else 31 end;
+  last_day constant date := case when is_reminder then issued when dated is null then issued + 31
+    else coalesce(said_due + 31, issued + 62) end;
 begin
   return query
     select b.id, o.id, o.due_on, o.due_on, b.name, coalesce(o.expected_minor, o.usual), o.currency,
-      case when b.likeness > 1 and o.fits and o.is_near then 1
-        when b.likeness > 1 and (o.fits or o.is_near) or o.expected_minor = minor and o.is_near then 3 end,
-      abs(o.due_on - coalesce(said_due, issued))
+      case
+        -- Several dates may be late, so a reminder without a known number is a question.
+        when not is_reminder and b.likeness > 1 and o.fits and o.is_near and (b.is_sure or o.expected_minor = minor)
+          and not exists (
+            -- A second invoice for a date is part of its amount, or a correction.
+            select from app.documents_of(b.id, o.id, null, o.organization_id) as other where other.id <> document.id
+          ) then 1
+        when b.likeness > 1 and (o.fits or o.is_near)
+          or (b.likeness > 0 or document.payee_key is null) and o.expected_minor = minor
+            and (o.is_near or dated is null) then 3
+      end,
+      abs(o.due_on - coalesce(said_due, issued)), o.expected_minor is null
     from (
-      select e.id, e.name, e.amount_mode,
-        greatest(app.compare_names(words, app.descriptor_words(coalesce(e.payee, e.name))),
-          app.compare_names(words, app.descriptor_words(e.name))) as likeness
+      select e.id, e.name, e.amount_mode, app.payee_likeness(document, names, e) as likeness,
+        document.payee_key is not null or exists (
+          -- A person attached such a document before.
+          select from app.documents as d
+          where d.expense_id = e.id and d.organization_id = e.organization_id and d.deleted_at is null
+            and not d.facts ? 'payee' and d.id <> document.id
+        ) as is_sure
       from app.expenses as e
       where e.organization_id = context.organization_id and e.kind = 'bill' and e.deleted_at is null
       offset 0
     ) as b
     cross join lateral (
       select w.*,
-        w.due_on between coalesce(said_due - 7, issued - 3) and coalesce(said_due + 7, issued + 45) as is_near,
+        dated is not null and w.due_on between
+          case when is_reminder then first_day else coalesce(said_due - 7, issued - 3) end
+          and case when is_reminder then last_day else coalesce(said_due + 7, issued + 45) end as is_near,
         case
-          when minor is null then false
+          when minor is null or w.currency is distinct from document.facts ->> 'currency' then false
           when w.expected_minor = minor then true
-          when b.amount_mode = 'fixed' then false
+          when b.amount_mode = 'fixed' or is_reminder then false
           else w.usual is null or abs(minor - w.usual) <= w.usual * 0.4
         end as fits
       from (
         select one.*, app.usual_statement(one) as usual
         from app.expense_occurrences as one
         where one.organization_id = context.organization_id and one.expense_id = b.id and one.status = 'open'
-          and one.paid_minor = 0 and one.currency = document.facts ->> 'currency'
-          and one.due_on between issued - 31 and coalesce(said_due + 31, issued + 62)
+          and one.paid_minor = 0 and one.due_on between first_day and last_day
+          -- A payee may invoice in another currency; only a person knows that both mean the same.
+          and (one.currency = document.facts ->> 'currency' or b.likeness > 1)
         offset 0
       ) as w
       offset 0
     ) as o
-    where b.likeness > 0;
+    where b.likeness > 0 or document.payee_key is null;
 end
 $function$;
 
@@ -7130,6 +7401,22 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.find_payee_key(context app.context, iban text)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select case when count(distinct d.payee_key) = 1 then min(d.payee_key) end
+    from app.documents as d
+    where d.organization_id = context.organization_id and d.deleted_at is null and d.expense_id is not null
+      and d.facts ->> 'iban' = find_payee_key.iban
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.find_payee_rule(context app.context, payee text, name text)
  RETURNS text
  LANGUAGE plpgsql
@@ -7153,7 +7440,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.find_payments_for(context app.context, document app.documents, words text[])
+CREATE OR REPLACE FUNCTION app.find_payments_for(context app.context, document app.documents)
  RETURNS SETOF app.document_match
  LANGUAGE plpgsql
  STABLE
@@ -7161,14 +7448,17 @@ CREATE OR REPLACE FUNCTION app.find_payments_for(context app.context, document a
 AS $function$
 declare
   minor constant bigint := app.document_minor(document);
+  names constant text[] := app.names_in(document);
+  is_reminder constant boolean := document.facts ->> 'kind' is not distinct from 'reminder';
   said_due constant date := document.facts ->> 'due_on';
-  issued constant date := coalesce((document.facts ->> 'issued_on')::date, said_due);
+  dated constant date := coalesce(document.facts ->> 'issued_on', document.facts ->> 'due_on');
+  issued constant date := coalesce(dated, (document.created_at at time zone context.timezone)::date);
   wanted constant text := case document.facts ->> 'kind' when 'credit_note' then 'refund' else 'out' end;
 begin
   return query
     select e.id, p.occurrence_id, e.due_on, p.paid_on, e.name, minor, p.currency,
-      case when e.likeness > 1 then 2 else 4 end,
-      least(abs(p.paid_on - issued), abs(p.paid_on - coalesce(said_due, issued)))
+      case when e.likeness > 1 and dated is not null and not is_reminder then 2 else 4 end,
+      least(abs(p.paid_on - issued), abs(p.paid_on - coalesce(said_due, issued))), false
     from (
       select w.*
       from (
@@ -7178,7 +7468,8 @@ begin
         from (
           select near.* from app.payments as near
           where near.organization_id = context.organization_id and near.deleted_at is null
-            and near.paid_on between issued - 5 and coalesce(said_due, issued) + 45
+            and near.paid_on between issued - case when is_reminder then 100 when dated is null then 60 else 5 end
+              and coalesce(said_due, issued) + 45
             and (near.amount_minor = minor or near.split_id is not null)
             and near.currency = document.facts ->> 'currency' and near.direction = wanted
           order by near.paid_on, near.recorded_seq offset 0
@@ -7189,18 +7480,17 @@ begin
     ) as p
     cross join lateral (
       select x.id, x.name, (select o.due_on from app.expense_occurrences as o where o.id = p.occurrence_id) as due_on,
-        greatest(app.compare_names(words, app.descriptor_words(coalesce(x.payee, x.name))),
-          app.compare_names(words, app.descriptor_words(x.name))) as likeness
+        app.payee_likeness(document, names, x) as likeness
       from app.expenses as x where x.id = p.expense_id
       offset 0
     ) as e
     -- Equal payments to another seller don't count.
-    where e.likeness > 0
-      -- A payment that has a document isn't waiting for another.
-      and not exists (
+    where (e.likeness > 0 or document.payee_key is null)
+      -- A payment that has a document isn't waiting for another, but may be reminded of.
+      and (is_reminder or not exists (
         select from app.documents_of(p.expense_id, p.occurrence_id, p.split_id, p.organization_id) as d
         where d.id <> document.id
-      );
+      ));
 end
 $function$;
 
@@ -7246,14 +7536,15 @@ begin
       from app.statement_lines as l
       where l.organization_id = context.organization_id
         and l.booked_on between context.today - max_days - max_age * 2 and context.today
+    ), pairs as materialized (
+      select r.id, r.account_id, o.id as other_id, o.account_id as other_account_id
+      from recent as r
+      join recent as o on o.id = r.other_half_id
+      where r.other_half_id is not null
     ), halves as materialized (
-      select r.id, o.account_id as other_account_id
-      from recent as r
-      join recent as o on o.id = r.other_half_id
+      select p.id, p.other_account_id from pairs as p
       union
-      select o.id, r.account_id
-      from recent as r
-      join recent as o on o.id = r.other_half_id
+      select p.other_id, p.account_id from pairs as p
     ), emptied as materialized (
       -- A paid card has a balance of 0, too, but its last line is incoming.
       select distinct on (b.id, b.currency) b.id, b.currency, h.other_account_id as heir_id
@@ -7275,9 +7566,8 @@ begin
       where p.organization_id = context.organization_id and p.deleted_at is null and p.expense_id like 'bill\_%'
         and p.paid_on > context.today - max_days - max_age * 2
     ), lines as materialized (
-      select p.id, p.currency, max(r.booked_on) over (partition by p.id, p.currency) - r.booked_on as days_ago,
-        r.booked_on, r.text, r.direction, r.amount_minor, app.signed_minor(r.direction, r.amount_minor) as minor,
-        r.kind, r.id as line_id, h.id is not null as is_transfer,
+      select p.id, p.currency, r.booked_on, r.text, r.direction, r.amount_minor, r.kind, r.id as line_id,
+        h.id is not null as is_transfer,
         -- The other half changes another known balance.
         o.id is not null as is_inside, b.bill_id
       from recent as r
@@ -7291,7 +7581,9 @@ begin
       where r.booked_on between p.covered_on - max_days + 1 and p.covered_on and r.kind <> all (unmoved)
     ), flows as materialized (
       -- Numbers differ on every line, so they aren't words of a name.
-      select l.*, case when l.direction = 'out' then regexp_replace(l.text, '\S*\d\S*', '', 'g') end as spelling
+      select l.id, l.currency, l.booked_on, l.amount_minor, app.signed_minor(l.direction, l.amount_minor) as minor,
+        l.line_id, l.is_inside,
+        case when l.direction = 'out' then regexp_replace(l.text, '\S*\d\S*', '', 'g') end as spelling
       from lines as l
       left join (
         select i.line_id from app.incomes as i
@@ -7353,22 +7645,25 @@ begin
       ) as h
       group by h.id, h.currency
     ), spans as materialized (
-      select x.id, x.currency, x.days, round(x.days / 7)::int as weeks
+      select e.id, e.currency, e.last_on, x.days, round(x.days / 7)::int as weeks
       from (
-        select l.id, l.currency, case
-          -- Most charges are monthly, and whole months contain each one equally often.
-          when max(l.days_ago) >= 26 then floor((max(l.days_ago) + 5) / 30.4375) * 30.4375
-          else (max(l.days_ago) + 1) / 7 * 7 end::float8 as days
+        select l.id, l.currency, max(l.booked_on) as last_on, max(l.booked_on) - min(l.booked_on) as days
         from lines as l group by l.id, l.currency
+      ) as e
+      cross join lateral (
+        -- Most charges are monthly, and whole months contain each one equally often.
+        select case when e.days >= 26 then floor((e.days + 5) / 30.4375) * 30.4375
+          else (e.days + 1) / 7 * 7 end::float8 as days
       ) as x
       where x.days > 0
     ), weeks as materialized (
-      select f.id, f.currency, floor(f.days_ago * s.weeks / s.days) as week, sum(f.minor)::float8 as minor,
+      select f.id, f.currency, floor((s.last_on - f.booked_on) * s.weeks / s.days) as week,
+        sum(f.minor)::float8 as minor,
         coalesce(sum(f.minor) filter (where not f.is_inside), 0)::float8 as outside
       from flows as f
       left join (select distinct x.line_id from billed as x) as b on b.line_id = f.line_id
       join spans as s on s.id = f.id and s.currency = f.currency
-      where b.line_id is null and f.days_ago < s.days
+      where b.line_id is null and s.last_on - f.booked_on < s.days
       group by 1, 2, 3
     ), usual as materialized (
       select s.id, s.currency, s.weeks, coalesce(sum(w.minor), 0) / s.days as day_minor,
@@ -7396,20 +7691,21 @@ CREATE OR REPLACE FUNCTION app.find_price_rises(context app.context, since date)
  LANGUAGE sql
  STABLE
 BEGIN ATOMIC
- SELECT p.from_on,
-     jsonb_build_object('bill_id', p.id, 'name', p.name, 'old', app.format_minor((p.old_minor)::numeric, (c.exponent)::integer), 'new', app.format_minor((p.new_minor)::numeric, (c.exponent)::integer), 'currency', p.currency, 'change_percent', app.change_percent((p.old_minor)::numeric, (p.new_minor)::numeric), 'since', p.from_on, 'more_a_year', app.format_minor(round(((((p.new_minor - p.old_minor) * 12))::numeric * p.times)), (c.exponent)::integer), 'upcoming',
+ SELECT x.from_on,
+     jsonb_build_object('bill_id', b.id, 'name', b.name, 'old', app.format_minor((x.old_minor)::numeric, (c.exponent)::integer), 'new', app.format_minor((x.new_minor)::numeric, (c.exponent)::integer), 'currency', b.currency, 'change_percent', app.change_percent((x.old_minor)::numeric, (x.new_minor)::numeric), 'since', x.from_on, 'more_a_year', app.format_minor(round(((((x.new_minor - x.old_minor) * 12))::numeric * app.times_a_month(b.frequency, (b.every)::integer, cardinality(b.month_days)))), (c.exponent)::integer), 'upcoming',
          CASE
-             WHEN (p.from_on > (find_price_rises.context).today) THEN true
+             WHEN (x.from_on > (find_price_rises.context).today) THEN true
              ELSE NULL::boolean
+         END, 'recorded',
+         CASE
+             WHEN (b.amount_minor < x.new_minor) THEN app.format_minor((b.amount_minor)::numeric, (c.exponent)::integer)
+             ELSE NULL::text
          END) AS jsonb_build_object
-    FROM (( SELECT DISTINCT ON (b.id) b.id,
-             b.name,
-             b.currency,
+    FROM (((((( SELECT DISTINCT ON (b_1.id) b_1.id,
              r.old_minor,
              r.new_minor,
-             r.from_on,
-             app.times_a_month(b.frequency, (b.every)::integer, cardinality(b.month_days)) AS times
-            FROM ((app.expenses b
+             r.from_on
+            FROM ((app.expenses b_1
               CROSS JOIN LATERAL ( SELECT o_1.due_on,
                      o_1.scheduled_on,
                      o_1.status,
@@ -7431,9 +7727,9 @@ BEGIN ATOMIC
                              lag(o_2.scheduled_on, 2) OVER dates AS older_on,
                              (lead(o_2.scheduled_on) OVER dates IS NULL) AS is_last
                             FROM app.expense_occurrences o_2
-                           WHERE ((o_2.expense_id = b.id) AND (o_2.amount_source = 'rule'::text) AND (o_2.expected_minor IS NOT NULL) AND (o_2.scheduled_on >= ((find_price_rises.since - '1 year 1 mon'::interval))::date))
+                           WHERE ((o_2.expense_id = b_1.id) AND (o_2.amount_source = 'rule'::text) AND (o_2.expected_minor IS NOT NULL) AND (o_2.scheduled_on >= ((find_price_rises.since - '1 year 1 mon'::interval))::date))
                            WINDOW dates AS (ORDER BY o_2.scheduled_on)) o_1
-                   WHERE ((o_1.is_last OR (o_1.expected_minor > o_1.old_minor)) AND (o_1.currency = b.currency))) o)
+                   WHERE ((o_1.is_last OR (o_1.expected_minor > o_1.old_minor)) AND (o_1.currency = b_1.currency))) o)
               CROSS JOIN LATERAL ( SELECT o.old_minor,
                      o.expected_minor AS new_minor,
                      o.due_on AS from_on,
@@ -7443,15 +7739,42 @@ BEGIN ATOMIC
                    WHERE ((o.expected_minor > o.old_minor) AND (o.currency = o.old_currency) AND (o.due_on >= find_price_rises.since))
                  UNION ALL
                   SELECT o.expected_minor,
-                     b.amount_minor,
-                     app.next_price_from(b.*, (find_price_rises.context).today) AS next_price_from,
+                     b_1.amount_minor,
+                     app.next_price_from(b_1.*, (find_price_rises.context).today) AS next_price_from,
                      NULL::date AS date,
                      o.scheduled_on,
                      (o.scheduled_on - o.old_on)
-                   WHERE (o.is_last AND (o.status = 'open'::text) AND (o.due_on >= (find_price_rises.context).today) AND (o.expected_minor < b.amount_minor))) r)
-           WHERE ((b.organization_id = (find_price_rises.context).organization_id) AND (b.kind = 'bill'::text) AND (b.status = 'active'::text) AND (b.deleted_at IS NULL) AND (b.amount_mode = 'fixed'::text) AND (b.version > 1) AND (r.from_on IS NOT NULL) AND (r.new_minor <= b.amount_minor) AND (NOT COALESCE(((NOT app.is_scheduled(b.*, r.old_on)) AND ((r.new_on IS NULL) OR app.is_scheduled(b.*, r.new_on)) AND (((COALESCE(r.old_days, (COALESCE(r.new_on, r.from_on) - r.old_on)))::numeric * app.times_a_month(b.frequency, (b.every)::integer, cardinality(b.month_days))) < (21)::numeric)), false)))
-           ORDER BY b.id, r.from_on DESC) p
-      JOIN app.currencies c ON ((c.code = p.currency)));
+                   WHERE (o.is_last AND (o.status = 'open'::text) AND (o.due_on >= (find_price_rises.context).today) AND (o.expected_minor < b_1.amount_minor))) r)
+           WHERE ((b_1.organization_id = (find_price_rises.context).organization_id) AND (b_1.kind = 'bill'::text) AND (b_1.status = 'active'::text) AND (b_1.deleted_at IS NULL) AND (b_1.amount_mode = 'fixed'::text) AND (b_1.version > 1) AND (r.from_on IS NOT NULL) AND (r.new_minor <= b_1.amount_minor) AND (NOT COALESCE(((NOT app.is_scheduled(b_1.*, r.old_on)) AND ((r.new_on IS NULL) OR app.is_scheduled(b_1.*, r.new_on)) AND (((COALESCE(r.old_days, (COALESCE(r.new_on, r.from_on) - r.old_on)))::numeric * app.times_a_month(b_1.frequency, (b_1.every)::integer, cardinality(b_1.month_days))) < (21)::numeric)), false)))
+           ORDER BY b_1.id, r.from_on DESC) p
+      FULL JOIN app.find_charged_rises(find_price_rises.context, find_price_rises.since) k(bill_id, old_minor, new_minor, from_on) ON ((k.bill_id = p.id)))
+      CROSS JOIN LATERAL ( SELECT ((k.bill_id IS NOT NULL) AND ((p.id IS NULL) OR
+                 CASE
+                     WHEN (k.new_minor = p.new_minor) THEN (k.from_on <= p.from_on)
+                     ELSE (k.from_on > p.from_on)
+                 END)) AS is_charged) which)
+      CROSS JOIN LATERAL ( SELECT
+                 CASE
+                     WHEN which.is_charged THEN k.bill_id
+                     ELSE p.id
+                 END AS id,
+                 CASE
+                     WHEN which.is_charged THEN k.old_minor
+                     ELSE p.old_minor
+                 END AS old_minor,
+                 CASE
+                     WHEN which.is_charged THEN k.new_minor
+                     ELSE p.new_minor
+                 END AS new_minor,
+                 CASE
+                     WHEN which.is_charged THEN k.from_on
+                     ELSE p.from_on
+                 END AS from_on) x)
+      JOIN app.expenses b ON ((b.id = x.id)))
+      JOIN app.currencies c ON ((c.code = b.currency)))
+   WHERE ((x.from_on >= find_price_rises.since) AND ((b.amount_minor >= x.new_minor) OR (NOT (EXISTS ( SELECT
+            FROM app.expense_occurrences o
+           WHERE ((o.expense_id = b.id) AND (o.amount_source = 'rule'::text) AND (o.expected_minor >= x.new_minor)))))));
 END;
 
 CREATE OR REPLACE FUNCTION app.find_records(context app.context, arguments jsonb)
@@ -7496,52 +7819,60 @@ CREATE OR REPLACE FUNCTION app.find_recurring_charges(context app.context, since
  STABLE
  SET search_path TO ''
  SET jit TO 'off'
+ SET work_mem TO '32MB'
 AS $function$
 declare
   -- The period contains two yearly charges, even if the second is a month old.
   kept_days constant int := 420;
+  -- Bounds the time for a large organization, which then lacks only its oldest days.
+  most_rows constant int := 50000;
+  most_monthly constant int := 17;
 begin
   return query
     with paid as materialized (
-      select p.id, p.amount_minor, p.currency, p.paid_on, p.recorded_seq, e.name, e.category_id,
-        coalesce(e.payee, e.name) as text
-      from app.payments as p
-      cross join lateral (
-        select x.name, x.payee, x.category_id from app.expenses as x where x.id = p.expense_id offset 0
-      ) as e
-      where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
-        and p.occurrence_id is null and p.split_id is null
-        and p.paid_on between context.today - kept_days and context.today
+      select p.id, p.amount_minor as minor, p.currency, p.paid_on, p.recorded_seq, coalesce(e.payee, e.name) as text
+      from (
+        select p.* from app.payments as p
+        where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
+          and p.occurrence_id is null and p.split_id is null
+          and p.paid_on between context.today - kept_days and context.today
+        order by p.paid_on desc, p.recorded_seq desc
+        limit most_rows
+      ) as p
+      cross join lateral (select x.name, x.payee from app.expenses as x where x.id = p.expense_id offset 0) as e
     ), spelled as materialized (
-      select t.text, app.descriptor_words(t.text) as words, app.payee_words(t.text) || ' ' as plain
-      from (select distinct p.text from paid as p) as t
-    ), named as materialized (
-      select s.*, array_to_string(s.words, ' ') collate "C" as key
-      from spelled as s
-      where s.words <> '{}' and not app.is_cash_withdrawal(s.text) and not exists (
-        select from app.payee_rules as r
-        where r.organization_id = context.organization_id and r.category_id is null and r.deleted_at is null
-          and starts_with(s.plain, r.words || ' ')
-      )
+      select t.text, t.words, dense_rank() over (order by array_to_string(t.words, ' ') collate "C")::int as key
+      from (
+        select d.text, app.descriptor_words(d.text) as words from (select distinct p.text from paid as p) as d
+      ) as t
+      where t.words <> '{}'
     ), charges as materialized (
       -- Charges with the same amount and day, such as those of two tickets, count once.
-      select distinct on (n.key, p.currency, p.amount_minor, p.paid_on) p.*, n.key
+      select n.key, p.currency, p.minor, p.paid_on, min(p.recorded_seq) as seq, min(p.id) as id
       from paid as p
-      join named as n on n.text = p.text
-      order by n.key, p.currency, p.amount_minor, p.paid_on, p.recorded_seq
+      join spelled as n on n.text = p.text
+      group by n.key, p.currency, p.minor, p.paid_on
     ), steps as materialized (
-      -- Each charge belongs to the stream of its payee and amount, and to the stream of its payee (amount 0).
-      select c.*, c.amount_minor as stream, app.find_rhythm(c.paid_on - lag(c.paid_on) over near) as rhythm
+      -- Each charge belongs to the stream of its payee and amount, and to the stream of its payee (amount 0). Only
+      -- streams that can recur are sorted: most amounts occur once, and most shops charge too often.
+      select c.*, c.minor as stream, app.find_rhythm(c.paid_on - lag(c.paid_on) over near) as rhythm
       from charges as c
-      window near as (partition by c.key, c.currency, c.amount_minor order by c.paid_on)
+      join (
+        select c.key, c.currency, c.minor from charges as c group by c.key, c.currency, c.minor having count(*) > 1
+      ) as k on k.key = c.key and k.currency = c.currency and k.minor = c.minor
+      window near as (partition by c.key, c.currency, c.minor order by c.paid_on)
       union all
       select c.*, 0, app.find_rhythm(c.paid_on - lag(c.paid_on) over near)
       from charges as c
-      window near as (partition by c.key, c.currency order by c.paid_on, c.recorded_seq)
+      join (
+        select c.key, c.currency from charges as c group by c.key, c.currency
+        having count(*) between 2 and most_monthly and max(c.minor) <= 3 * min(c.minor)
+      ) as k on k.key = c.key and k.currency = c.currency
+      window near as (partition by c.key, c.currency order by c.paid_on, c.seq)
     ), placed as materialized (
       select s.*, row_number() over latest as place, first_value(s.rhythm) over latest as last_rhythm
       from steps as s
-      window latest as (partition by s.key, s.currency, s.stream order by s.paid_on desc, s.recorded_seq desc)
+      window latest as (partition by s.key, s.currency, s.stream order by s.paid_on desc, s.seq desc)
     ), runs as materialized (
       -- The first charge of a run has a different gap before it, or none.
       select p.*, split_part(p.last_rhythm, '/', 1) as frequency, split_part(p.last_rhythm, '/', 2)::int as every,
@@ -7550,12 +7881,11 @@ begin
       from placed as p
       where p.last_rhythm is not null
       window stream as (partition by p.key, p.currency, p.stream)
-    ), found as materialized (
-      select r.key, r.currency, r.stream, r.frequency, r.every, r.length, string_to_array(r.key, ' ') as words,
-        min(r.paid_on) as first_on, max(r.paid_on) as last_on, min(r.amount_minor) as least,
-        max(r.amount_minor) as most, array_agg(r.id order by r.place) as ids,
-        (array_agg(r.amount_minor order by r.place))[1] as minor, (array_agg(r.name order by r.place))[1] as name,
-        (array_agg(r.category_id order by r.place))[1] as category_id,
+    ), recurring as materialized (
+      select r.key, r.currency, r.stream, r.frequency, r.every, r.length,
+        min(r.paid_on) as first_on, max(r.paid_on) as last_on, min(r.minor) as least,
+        max(r.minor) as most, array_agg(r.id order by r.place) as ids,
+        (array_agg(r.minor order by r.place))[1] as minor,
         mode() within group (order by extract(day from r.paid_on)::int) as day
       from runs as r
       where r.place <= r.length and r.length >= case r.frequency when 'yearly' then 2 when 'weekly' then 4 else 3 end
@@ -7565,13 +7895,58 @@ begin
       having max(r.paid_on) >= greatest(since, context.today - 10
           - r.every * case r.frequency when 'weekly' then 7 when 'monthly' then 31 else 366 end)
         and (r.stream > 0
-          or max(r.amount_minor) <= min(r.amount_minor) * case r.frequency when 'yearly' then 1.25 else 3 end)
+          or max(r.minor) <= min(r.minor) * case r.frequency when 'yearly' then 1.25 else 3 end)
+    ), texts as materialized (
+      select t.key, s.words, bool_or(app.is_cash_withdrawal(s.text) or exists (
+          select from app.payee_rules as r
+          where r.organization_id = context.organization_id and r.category_id is null and r.deleted_at is null
+            and starts_with(app.payee_words(s.text) || ' ', r.words || ' ')
+      )) as is_no_bill
+      from (select distinct r.key from recurring as r) as t
+      join spelled as s on s.key = t.key
+      group by t.key, s.words
+    ), found as materialized (
+      select r.*, row_number() over () as no, t.words, e.name, e.category_id
+      from recurring as r
+      join texts as t on t.key = r.key and not t.is_no_bill
+      cross join lateral (
+        select x.name, x.category_id
+        from app.payments as p
+        join app.expenses as x on x.id = p.expense_id
+        where p.id = r.ids[1] offset 0
+      ) as e
     ), bills as materialized (
-      select b.amount_mode, b.amount_minor, b.currency, b.frequency, b.every, app.descriptor_words(t.text) as words
+      select b.amount_mode, b.amount_minor as minor, b.currency, b.frequency, b.every,
+        b.status in ('cancelled', 'ended') or coalesce(b.ends_on < context.today, false) as is_over, w.words
       from app.expenses as b
       cross join lateral (values (b.name), (b.payee)) as t (text)
+      cross join lateral (select app.descriptor_words(t.text) as words) as w
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
-        and b.status in ('active', 'paused') and t.text is not null
+        and t.text is not null and (b.frequency <> 'once' or b.status in ('active', 'paused'))
+        and exists (select from found)
+    ), covered as materialized (
+      select k.no
+      from (
+        -- Agreeing names have words with the same first letter. Comparing names takes the most time.
+        select distinct f.no, f.words, b.words as bill_words
+        from (select distinct f.no, left(w, 1) as letter from found as f cross join unnest(f.words) as w) as l
+        join (
+          select distinct b.*, left(w, 1) as letter from bills as b cross join unnest(b.words) as w
+        ) as b on b.letter = l.letter
+        join found as f on f.no = l.no
+        -- Charges after the end of a bill are app.find_charged_after_end's.
+        where case when b.is_over then b.currency = f.currency
+              and (b.amount_mode <> 'fixed' or app.same_amount(b.minor, f.minor, 30))
+            else f.stream = 0 or b.amount_mode <> 'fixed' or b.currency <> f.currency
+              or app.same_amount(b.minor, f.minor, 30) end
+      ) as k
+      where app.compare_names(k.bill_words, k.words) >= 2
+      union
+      select f.no
+      from found as f
+      join bills as b on b.minor = f.minor and b.currency = f.currency and b.frequency = f.frequency
+        and b.every = f.every
+      where not b.is_over
     )
     select f.last_on, jsonb_build_object(
       'name', f.name, 'amount', app.format_amount(f.minor, f.currency), 'currency', f.currency,
@@ -7599,14 +7974,7 @@ begin
     where not (f.stream = 0 and exists (
         select from found as o where o.key = f.key and o.currency = f.currency and o.stream > 0
     ))
-      and not exists (
-        select from bills as b
-        where app.compare_names(b.words, f.words) >= 2
-            and (f.stream = 0 or b.amount_mode <> 'fixed' or b.currency <> f.currency
-              or app.same_amount(b.amount_minor, f.minor, 30))
-          or b.amount_minor = f.minor and b.currency = f.currency and b.frequency = f.frequency
-            and b.every = f.every
-      );
+      and not exists (select from covered as k where k.no = f.no);
 end
 $function$;
 
@@ -7732,6 +8100,153 @@ begin
     order by p.recorded_seq desc
     limit 1
   );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.find_savings(context app.context, since date)
+ RETURNS TABLE(rank date, finding jsonb)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  -- A charge may be booked some days early or late.
+  days constant int := 10;
+  year_days constant int := 380;
+  most_dates constant int := 400;
+begin
+  return query
+    with ended as (
+      select b as bill, b.id, b.name, b.currency, b.amount_mode, app.contract_end(b) as ends_on, u.minor
+      from app.expenses as b
+      cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as u
+      where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
+        and app.contract_end(b) between since and context.today - 1
+    ), paid as (
+      -- The account of the latest payment of the contract that a statement shows, else of the latest line like it.
+      select e.*, coalesce(l.account_id, like_it.account_id) as account_id
+      from ended as e
+      left join lateral (
+        select l.account_id
+        from app.payments as p
+        join app.statement_links as k on k.payment_id = p.id
+        join app.statement_lines as l on l.id = k.line_id
+        where p.expense_id = e.id and p.deleted_at is null and identity.sees_everything()
+        order by p.paid_on desc, p.recorded_seq desc
+        limit 1
+      ) as l on true
+      left join lateral (
+        select n.account_id
+        from app.statement_lines as n
+        where l.account_id is null and identity.sees_everything() and n.organization_id = context.organization_id
+          and n.booked_on between e.ends_on - year_days and context.today and n.direction = 'out'
+          and n.currency = e.currency and app.same_amount(n.amount_minor, e.minor, 30)
+          and app.names_agree(n.text, null, e.name, (e.bill).payee, false)
+        order by n.booked_on desc, n.id
+        limit 1
+      ) as like_it on true
+    ), lines as (
+      select e.id, n.id as line_id, n.booked_on, n.direction, n.amount_minor, n.currency,
+        n.direction = 'out' and n.booked_on > e.ends_on
+          and app.names_resemble(n.text, null, e.name, (e.bill).payee)
+          -- A payment for another bill, or for a date due by the end, isn't a new charge.
+          and not exists (
+            select from app.statement_links as k
+            join app.payments as p on p.id = k.payment_id and p.deleted_at is null
+            left join app.expense_occurrences as o on o.id = p.occurrence_id
+            where k.line_id = n.id and (starts_with(p.expense_id, 'bill_') and p.expense_id <> e.id
+              or o.expense_id = e.id and o.due_on <= e.ends_on)
+          ) as resembles,
+        n.amount_minor = e.minor and n.currency = e.currency as costs_the_same
+      from paid as e
+      join app.statement_lines as n on n.account_id = e.account_id and n.booked_on >= e.ends_on - days
+    ), later_payments as (
+      select l.bill_id as id, l.paid_on from app.list_later_charges(context, since) as l
+    ), booked as (
+      -- What the account shows for each day, so that a due date meets its days by hash instead of every line.
+      select x.id, x.day, bool_or(x.is_line) as has_line, bool_or(x.is_charge) as is_charged
+      from (
+        select n.id, n.booked_on as day, true as is_line,
+          n.booked_on > e.ends_on and n.direction = 'out' and (n.costs_the_same or n.resembles) as is_charge
+        from lines as n
+        join ended as e on e.id = n.id
+        union all
+        select p.id, p.paid_on, false, true from later_payments as p
+      ) as x
+      group by x.id, x.day
+    ), dates as (
+      select e.id, d.due_on,
+        bool_or(b.has_line and b.day <= d.due_on) and bool_or(b.has_line and b.day >= d.due_on)
+          and l.last_on >= d.due_on + days as is_covered,
+        bool_or(b.is_charged) as is_charged
+      from paid as e
+      cross join lateral (
+        -- Computed as if the contract had continued.
+        select jsonb_populate_record(e.bill, '{"ends_on": null, "ends_after": null}') as bill
+      ) as endless
+      cross join lateral app.due_index(endless.bill, e.ends_on + 1) as first
+      cross join lateral app.scheduled_dates(endless.bill, first,
+        least(app.due_index(endless.bill, context.today) - 1, first + most_dates)) as d
+      cross join generate_series(-days, days) as away
+      left join booked as b on b.id = e.id and b.day = d.due_on + away
+      left join (select n.id, max(n.booked_on) as last_on from lines as n group by n.id) as l on l.id = e.id
+      where d.due_on > e.ends_on and (e.bill).frequency <> 'once'
+      group by e.id, d.due_on, l.last_on
+    ), saved as (
+      select d.id, count(*) filter (where d.is_covered and not coalesce(d.is_charged, false)) as proven,
+        count(*) filter (where not coalesce(d.is_covered or d.is_charged, false)) as unproven,
+        min(d.due_on) filter (where d.is_covered and not coalesce(d.is_charged, false)) as since_on
+      from dates as d
+      group by d.id
+    )
+    select e.ends_on, jsonb_build_object(
+      'bill_id', e.id, 'name', e.name, 'ended_on', e.ends_on, 'payments', s.proven, 'unproven', nullif(s.unproven, 0),
+      'since', s.since_on, 'amount', app.format_amount(e.minor, e.currency),
+      'saved', case when s.proven > 0 then app.format_amount(s.proven * e.minor, e.currency) end,
+      'currency', e.currency, 'is_estimate', case when e.amount_mode <> 'fixed' then true end,
+      'account', (select a.name from app.accounts as a where a.id = e.account_id),
+      'statements_to', (select max(n.booked_on) from lines as n where n.id = e.id)
+    )
+    from paid as e
+    join saved as s on s.id = e.id
+    where e.minor is not null and s.proven + s.unproven > 0;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.find_similar_incomes(context app.context, first_day date, last_day date)
+ RETURNS TABLE(rule_id text, other_id text, name text, day date, minor bigint, currency text, source text)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  days constant int := 5;
+  percent constant int := 10;
+  named_percent constant int := 50;
+  known_days constant int := 62;
+begin
+  return query
+    with expected as materialized (
+      select e.*, i.sort, i.recorded_seq, app.income_words(i.name) as words
+      from app.expected_incomes(context, first_day, last_day) as e
+      join app.incomes as i on i.id = e.income_id
+    ), matched as materialized (
+      select distinct m.rule_id from app.match_income_rules(context, context.today - known_days) as m
+    )
+    select distinct on (u.income_id, o.income_id) u.income_id, o.income_id, o.name, o.day, o.likely, o.currency,
+      o.source
+    from expected as u
+    join expected as o on o.currency = u.currency and o.sort = u.sort and o.day between u.day - days and u.day + days
+      and o.income_id <> u.income_id and (o.source = 'found' or o.recorded_seq < u.recorded_seq)
+    where u.source = 'said'
+      -- A rule that already counts a payer's income is not another payer's.
+      and (o.source = 'said' or u.income_id not in (select m.rule_id from matched as m))
+      and (
+        app.same_amount(u.likely, o.likely, named_percent)
+          and (u.words = '{}' or o.words = '{}' or app.compare_names(u.words, o.words) >= 2)
+        or o.source = 'found' and app.same_amount(u.likely, o.likely, percent)
+      )
+    order by u.income_id, o.income_id, o.day;
 end
 $function$;
 
@@ -8069,7 +8584,7 @@ begin
     where p.account_id is not null and (account.id is null or p.account_id = account.id)
   ) then
     perform app.fail('not_found.balance', jsonb_strip_nulls(jsonb_build_object(
-      'account', account.name, 'old', (
+      'account', account.name, 'is_partial', nullif(not identity.sees_everything(), false), 'old', (
         select o from jsonb_array_elements(basis.left_out) as o
         where o ->> 'code' = 'old_balance' and (account.name is null or o ->> 'name' = account.name) limit 1
       )
@@ -8112,7 +8627,9 @@ begin
         where d.account_id is not distinct from shown_id and (shown_id is null or d.currency = shown_currency)
       ), basis.events),
       'assumptions', app.list_assumptions(context, basis, shown_id, until),
-      'left_out', basis.left_out
+      'left_out', basis.left_out || app.list_income_notes(context, basis.events, until)
+        || case when account.id is null then app.compare_forecast_sums(context, basis, days, until) else '[]' end
+        || app.list_unplanned_charges(context, basis)
     ) || coalesce(app.describe_low_balances(context, basis.positions,
       app.spend_from(context, basis, days, account.id, arguments, spend_on), account.id), '{}'),
     'warnings', case when identity.sees_everything() then '[]'
@@ -8127,6 +8644,7 @@ CREATE OR REPLACE FUNCTION app.forecast_days(context app.context, positions app.
  STABLE
  SET search_path TO ''
  SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
   -- Banks book debits late and salaries early or late, by a weekend at most.
@@ -8240,16 +8758,28 @@ exception when sqlstate 'EX003' then
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.forget_line_of_income()
- RETURNS trigger
+CREATE OR REPLACE FUNCTION app.format_amount(minor numeric, currency text)
+ RETURNS text
  LANGUAGE plpgsql
+ STABLE
  SET search_path TO ''
 AS $function$
+declare
+  -- A variable, because the planner would not inline app.format_minor with a query as its argument.
+  exponent constant int := (select c.exponent from app.currencies as c where c.code = currency);
 begin
-  update app.statement_lines as l set is_forgotten = true where l.id = old.line_id and not l.is_forgotten;
-  return null;
+  return app.format_minor(minor, exponent);
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION app.describe_low_balance_limit(stored text)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT jsonb_build_object('amount', app.format_amount((split_part(stored, ' '::text, 1))::numeric, split_part(stored, ' '::text, 2)), 'currency', split_part(stored, ' '::text, 2)) AS jsonb_build_object
+   WHERE (stored IS NOT NULL);
+END;
 
 CREATE OR REPLACE FUNCTION app.future_counts(context app.context, last_day date, bill_ids text[] DEFAULT NULL::text[])
  RETURNS TABLE(expense_id text, dates bigint)
@@ -8555,11 +9085,11 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.income_key(income app.incomes, dimension text)
- RETURNS text
+CREATE OR REPLACE FUNCTION app.income_days(frequency text, every integer)
+ RETURNS integer
  LANGUAGE sql
  IMMUTABLE
-RETURN CASE dimension WHEN 'category'::text THEN COALESCE((income).category_id, (income).sort) WHEN 'payee'::text THEN lower((income).name) WHEN 'recorded_by'::text THEN ((income).created_by)::text ELSE app.group_key(dimension, NULL::text, NULL::text, NULL::text, (income).received_on, (income).currency, NULL::uuid, NULL::uuid, NULL::uuid) END;
+RETURN (every * CASE frequency WHEN 'weekly'::text THEN 7 WHEN 'monthly'::text THEN 31 ELSE 366 END);
 
 CREATE OR REPLACE FUNCTION app.income_schedule(frequency text, every integer, anchor_on date, ends_on date, month_day integer DEFAULT NULL::integer)
  RETURNS app.expenses
@@ -8758,6 +9288,27 @@ begin
   return app.fold_text(name) ~ (
     '\m(refund(s|ed)?|money back|cash ?back|reimbursements?|(ruck)?erstattung(en)?|gutschrift|'
     || 'remboursements?|avoir|reembolsos?|devolucion(es)?|rimbors[oi]|zwrot|terugbetaling|estorno)\M');
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.is_named_in(names text[], value text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+declare
+  -- Legal forms, which a letterhead may omit.
+  words constant text[] := array(
+    select w from unnest(app.descriptor_words(value)) as w
+    where w not in ('gmbh', 'mbh', 'sarl', 'srl', 'spa', 'ltd', 'inc', 'llc', 'plc')
+  );
+begin
+  return length(array_to_string(words, '')) > 3 and exists (
+    select from unnest(names) as n where not exists (
+      select from unnest(words) as w where n not like concat('% ', w, ' %')
+    )
+  );
 end
 $function$;
 
@@ -9131,7 +9682,10 @@ begin
   values (
     context.organization_id, context.actor_id, content_hash, left(arguments ->> 'name', 120), arguments ->> 'type',
     octet_length(content), facts,
-    nullif(array_to_string(app.descriptor_words(coalesce(facts ->> 'payee', '')), ' '), ''), arguments -> 'layout'
+    coalesce(
+      nullif(array_to_string(app.descriptor_words(coalesce(facts ->> 'payee', '')), ' '), ''),
+      app.find_payee_key(context, facts ->> 'iban')
+    ), arguments -> 'layout'
   )
   returning d.* into document;
   if document.layout is not null then
@@ -9194,8 +9748,10 @@ begin
     created_by
   ) values (
     context.organization_id, payer, line_sort,
-    app.find_payee_rule(context, item ->> 'payee', item ->> 'name'), batch.account_id, line.id, line.amount_minor,
-    line.currency, line.booked_on, 'import', context.actor_id
+    coalesce(
+      app.find_payee_rule(context, item ->> 'payee', item ->> 'name'),
+      app.find_income_category(context, payer, line.booked_on)
+    ), batch.account_id, line.id, line.amount_minor, line.currency, line.booked_on, 'import', context.actor_id
   );
   return 'created';
 end
@@ -9880,6 +10436,7 @@ declare
   wanted constant text[] := app.word_patterns(arguments ->> 'query');
   is_filed constant boolean := arguments ->> 'is_filed';
   listed app.documents[];
+  warnings jsonb := '[]';
 begin
   if (arguments ->> 'content')::boolean then
     return app.read_document(context, arguments ->> 'document_id');
@@ -9896,7 +10453,15 @@ begin
       )) like all (wanted))
     order by d.recorded_seq desc
   );
-  return jsonb_build_object('data', jsonb_build_object(
+  if not arguments ? 'document_id' then
+    warnings := app.warn_of_mail(context);
+  end if;
+  if cardinality(listed) > most then
+    warnings := warnings || jsonb_build_array(app.warning('documents_more', jsonb_build_object(
+      'shown', most, 'count', cardinality(listed)
+    )));
+  end if;
+  return jsonb_build_object('warnings', warnings, 'data', jsonb_build_object(
     'documents', (
       select coalesce(jsonb_agg(app.describe_document(context, d) || case when (arguments ->> 'places')::boolean
         then jsonb_build_object('places', app.describe_places(d)) else '{}' end), '[]')
@@ -10287,6 +10852,73 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.list_income_notes(context app.context, events app.forecast_event[], until date)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET jit TO 'off'
+AS $function$
+declare
+  -- The oldest balance is from then.
+  past_days constant int := 45;
+  ahead_days constant int := 366;
+begin
+  return (
+    with expected as materialized (
+      select e.* from app.expected_incomes(context, context.today - past_days, until + ahead_days) as e
+    ), late as (
+      select distinct on (e.income_id) e.*, exists (
+        select from unnest(events) as v where v.kind = 'income' and v.id = e.income_id and v.due_on = e.day
+      ) as is_counted
+      from expected as e
+      where e.day < context.today
+      order by e.income_id, e.day desc
+    ), stopped as (
+      select r.* from app.find_income_rhythms(context) as r
+      where r.is_over and not exists (
+        select from app.incomes as i
+        where i.organization_id = context.organization_id and i.deleted_at is null and i.received_on > r.since
+          and app.compare_names(app.income_words(i.name), app.income_words(r.name)) >= 2
+      )
+    ), notes as (
+      select 1 as place, l.day as sort_on, jsonb_build_object(
+        'code', 'income_late', 'name', l.name, 'amount', app.format_amount(l.likely, l.currency),
+        'currency', l.currency, 'on', l.day, 'is_counted', l.is_counted
+      ) as said
+      from late as l
+      union all
+      select 2, s.since, jsonb_build_object(
+        'code', 'income_stopped', 'name', s.name, 'amount', app.format_amount(s.amounts[1], s.currency),
+        'currency', s.currency, 'on', s.since
+      )
+      from stopped as s
+      union all
+      select 3, a.day, jsonb_build_object('code', 'income_alike', 'name', u.name, 'other', a.name, 'on', a.day)
+      from (
+        select from expected as e having count(distinct e.income_id) > 1 and bool_or(e.source = 'said')
+      ) as q
+      cross join lateral app.find_similar_incomes(context, context.today, until) as a
+      join app.incomes as u on u.id = a.rule_id
+      union all
+      (
+        select 4, e.day, jsonb_build_object(
+          'code', 'income_later', 'name', e.name, 'amount', app.format_amount(e.likely, e.currency),
+          'currency', e.currency, 'on', e.day
+        )
+        from expected as e
+        where e.day > until and not exists (select from unnest(events) as v where v.kind = 'income')
+        order by e.day, e.name
+        limit 1
+      )
+    )
+    select case when exists (select from unnest(events) as v where v.kind = 'income') or exists (select from notes)
+      then coalesce((select jsonb_agg(n.said order by n.place, n.sort_on, n.said ->> 'name') from notes as n), '[]')
+      else '[{"code":"no_income"}]' end
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.list_incomes(context app.context, request jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -10368,6 +11000,101 @@ begin
         or l.other_half_id is not null
         or exists (select from app.statement_lines as o where o.other_half_id = l.id)
         or exists (select from app.statement_links as k where k.line_id = l.id));
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.list_later_charges(context app.context, since date)
+ RETURNS TABLE(bill_id text, ended_on date, payment_id text, paid_on date, amount_minor bigint, currency text)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  -- The last charge may be booked some days late. A recorded end is exact.
+  days constant int := 10;
+  -- Bounds the time for a large organization, which then lacks only its oldest days.
+  most_rows constant int := 50000;
+  first_day date;
+begin
+  select greatest(since, min(app.ended_on(b, context.timezone) + 1)) into first_day
+  from app.expenses as b
+  where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
+    and b.frequency <> 'once' and app.ended_on(b, context.timezone) < context.today;
+  if first_day is null then
+    return;
+  end if;
+  return query
+    with bills as materialized (
+      select b.id, b.status, b.name, b.payee, b.amount_mode, b.currency, u.minor,
+        case when e.ended_on < context.today then e.ended_on end as ended_on,
+        case when b.ends_on is null and not coalesce(b.contract ? 'confirmed_on', false) then days else 0 end as late
+      from app.expenses as b
+      cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as u
+      cross join lateral (select app.ended_on(b, context.timezone) as ended_on) as e
+      where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
+        and b.frequency <> 'once'
+    ), paid as materialized (
+      select p.id, p.expense_id, p.occurrence_id, p.paid_on, p.amount_minor, p.currency, e.name, e.payee
+      from (
+        select p.* from app.payments as p
+        where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
+          and p.split_id is null and p.source <> 'autopay' and p.paid_on between first_day and context.today
+        order by p.paid_on desc, p.recorded_seq desc
+        limit most_rows
+      ) as p
+      cross join lateral (select x.name, x.payee from app.expenses as x where x.id = p.expense_id offset 0) as e
+    ), pairs as materialized (
+      select b.id as bill_id, b.ended_on, b.currency, b.minor, p.id, p.paid_on, p.amount_minor, p.name, p.payee
+      from bills as b
+      join paid as p on p.currency = b.currency and p.paid_on > b.ended_on + b.late
+        and (b.amount_mode <> 'fixed' or app.same_amount(p.amount_minor, b.minor, 30))
+      where not starts_with(p.expense_id, 'bill_')
+    ), words as materialized (
+      select t.text, app.descriptor_words(t.text) as words
+      from (
+        select n.name as text from pairs as n
+        union select n.payee from pairs as n
+        union select b.name from bills as b
+        union select b.payee from bills as b
+      ) as t
+      where t.text is not null
+    ), texts as materialized (
+      -- Each bill meets each text once.
+      select k.bill_id, w.text, w.words
+      from (
+        select n.bill_id, n.name as text from pairs as n union select n.bill_id, n.payee from pairs as n
+      ) as k
+      join words as w on w.text = k.text
+    ), bill_words as materialized (
+      select b.id, w.words
+      from bills as b
+      cross join lateral (values (b.name), (b.payee)) as t (text)
+      join words as w on w.text = t.text
+    ), alike as materialized (
+      select distinct t.bill_id, t.text
+      from texts as t
+      join bill_words as w on w.id = t.bill_id
+      where app.compare_names(t.words, w.words) > 1
+    )
+    select b.id, b.ended_on, p.id, p.paid_on, p.amount_minor, p.currency
+    from bills as b
+    join paid as p on p.expense_id = b.id
+    where p.paid_on > b.ended_on and not exists (
+      select from app.expense_occurrences as o where o.id = p.occurrence_id and o.due_on <= b.ended_on
+    )
+    union
+    select n.bill_id, n.ended_on, n.id, n.paid_on, n.amount_minor, n.currency
+    from pairs as n
+    join alike as a on a.bill_id = n.bill_id and a.text in (n.name, n.payee)
+    where not exists (
+      -- A bill that goes on costs as much.
+      select from bills as b
+      join bill_words as w on w.id = b.id
+      join texts as t on t.bill_id = n.bill_id and t.text in (n.name, n.payee)
+      where b.status in ('active', 'paused') and b.ended_on is null and b.currency = n.currency
+        and (b.amount_mode <> 'fixed' or app.same_amount(n.amount_minor, b.minor, 30))
+        and app.compare_names(t.words, w.words) > 1
+    );
 end
 $function$;
 
@@ -10539,6 +11266,40 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.list_unplanned_charges(context app.context, basis app.forecast_basis)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  most constant int := 10;
+begin
+  -- Only a usual flow spreads charges over the days.
+  if not exists (select from unnest(basis.positions) as p where p.weeks > 0)
+    or basis.left_out @> '[{"code":"budgets_instead"}]' then
+    return '[]';
+  end if;
+  return (
+    select coalesce(jsonb_agg(x.said), '[]')
+    from (
+      select jsonb_build_object(
+        'code', 'recurring_unplanned', 'count', count(*),
+        'items', jsonb_agg(f.finding - array['lowest', 'highest', 'charges', 'first_on', 'last_on', 'category', 'ids']
+          order by f.place) filter (where f.place <= most)
+      ) as said
+      from (
+        select r.finding, row_number() over (order by (r.finding ->> 'amount')::numeric desc, r.finding ->> 'name')
+          as place
+        from app.find_recurring_charges(context, '-infinity') as r
+        where r.finding ->> 'frequency' <> 'weekly'
+      ) as f
+      having count(*) > 0
+    ) as x
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.lock_books(organization_id text)
  RETURNS void
  LANGUAGE plpgsql
@@ -10569,7 +11330,7 @@ declare
     select a.name from app.accounts as a where a.organization_id = context.organization_id and app.sees_account(a)
     order by lower(a.name) limit 20
   );
-  day constant date := app.parse_paid_on(context, coalesce(item ->> 'date', 'today'), field || '.date');
+  day date;
   -- Unlike other amounts, a balance can be zero.
   minor constant bigint := case when item ->> 'amount' ~ '^0+(\.0+)?$' then 0
     else app.parse_amount(item ->> 'amount', code, field || '.amount') end
@@ -10581,6 +11342,11 @@ begin
   if app.clean_text(item ->> 'name') is null then
     perform app.fail('invalid_argument.expense_without_name', field => field || '.name');
   end if;
+  day := app.parse_date(context, coalesce(item ->> 'date', 'today'), field || '.date');
+  if day > context.today + 1 then
+    perform app.fail('date_out_of_range.balance_ahead', jsonb_build_object('date', day), field || '.date');
+  end if;
+  day := app.parse_paid_on(context, day::text, field || '.date');
   perform app.currency_exponent(code, field || '.currency');
   select * into account from app.accounts as a where a.id = found_id;
   written := app.write_balance(context, account.id, day, minor, code, 'person');
@@ -10593,6 +11359,7 @@ begin
         else jsonb_build_array(app.warning('account_new', jsonb_build_object(
           'name', account.name, 'names', to_jsonb(others)
         ))) end
+      || app.warn_of_balance(account, day, minor, code, item ->> 'kind' = 'overdraft')
       || app.warn_of_gaps(account, day, null)
   );
 end
@@ -10711,7 +11478,7 @@ begin
       'totals_by_currency', totals
     ),
     'warnings',
-    app.warn_of_drafts(context, to_jsonb(drafts))
+    app.warn_of_drafts(context, to_jsonb(drafts)) || app.warn_of_amounts(context, to_jsonb(drafts))
       || app.warn_of_resemblance(context, to_jsonb(drafts), is_duplicate_allowed)
       || app.warn_of_refunds(context, to_jsonb(drafts)) || (balances -> 'warnings') || (incomes -> 'warnings')
       || app.warn_of_budgets(context, written) || app.warn_of_reimbursed(array(
@@ -10759,9 +11526,9 @@ begin
   income.currency := coalesce(item ->> 'currency', context.base_currency);
   income.amount_minor := app.parse_amount(item ->> 'amount', income.currency, field || '.amount');
   income.sort := app.income_sort(concat_ws(' ', income.name, item ->> 'category'));
-  income.category_id := app.find_category(
+  income.category_id := coalesce(app.find_category(
     context, item ->> 'category', field || '.category', (request ->> 'create_missing_categories')::boolean
-  );
+  ), app.find_income_category(context, income.name, day));
   income.note := nullif(btrim(item ->> 'note'), '');
   income.received_on := day;
   if rhythm is null or day <= context.today then
@@ -10790,7 +11557,7 @@ begin
       || jsonb_build_object('status', case
         when coalesce((added ->> 'is_new')::boolean, false) or shown ->> 'date' is not null and same_id is null
         then 'created' else 'duplicate' end),
-    'others', case when (added ->> 'is_new')::boolean then added -> 'others' else '[]' end
+    'added', added
   );
 end
 $function$;
@@ -10808,7 +11575,7 @@ declare
   );
   logged jsonb;
   results jsonb := '[]';
-  others jsonb := '[]';
+  added jsonb := '[]';
   item jsonb;
   index int;
 begin
@@ -10820,13 +11587,23 @@ begin
     results := results || ((logged -> 'result') || jsonb_build_object('index', index) || case
       when is_preview and logged #>> '{result,status}' = 'created'
         then '{"status":"would_create","id":null}' else '{}' end::jsonb);
-    others := others || (logged -> 'others');
+    added := added || jsonb_build_array(logged -> 'added');
   end loop;
   return jsonb_build_object(
     'results', results,
-    'warnings', case when others = '[]' then '[]' else jsonb_build_array(
-        app.warning('income_expected_twice', jsonb_build_object('rules', others))
-    ) end || case when not jsonb_path_exists(results, '$[*] ? (@.status == "duplicate")') then '[]'
+    'warnings', case when not jsonb_path_exists(added, '$[*].others[*]') then '[]'
+        else jsonb_build_array(app.warning('income_expected_twice', jsonb_build_object(
+          'rules', jsonb_path_query_array(added, '$[*].others[*]')
+        ))) end
+      || case when not jsonb_path_exists(added, '$[*].alike[*]') then '[]'
+        else jsonb_build_array(app.warning('income_alike', jsonb_build_object(
+          'items', jsonb_path_query_array(added, '$[*].alike[*]')
+        ))) end
+      || case when not jsonb_path_exists(added, '$[*].known[*]') then '[]'
+        else jsonb_build_array(app.warning('income_known', jsonb_build_object(
+          'items', jsonb_path_query_array(added, '$[*].known[*]')
+        ))) end
+      || case when not jsonb_path_exists(results, '$[*] ? (@.status == "duplicate")') then '[]'
         else jsonb_build_array(app.warning('duplicate.income', jsonb_build_object(
           'names', jsonb_path_query_array(results, '$[*] ? (@.status == "duplicate").name')
         ))) end,
@@ -11066,24 +11843,20 @@ CREATE OR REPLACE FUNCTION app.match_document(context app.context, document app.
  SET search_path TO ''
 AS $function$
 declare
-  words constant text[] := app.descriptor_words(coalesce(document.facts ->> 'payee', ''));
+  is_reminder constant boolean := document.facts ->> 'kind' is not distinct from 'reminder';
   likely app.document_match[];
   certain app.document_match[];
   step int;
 begin
-  if document.payee_key is null or document.facts ->> 'currency' is null
-    or coalesce(document.facts ->> 'issued_on', document.facts ->> 'due_on') is null then
-    return '{}';
-  end if;
-  -- The same invoice as PDF and as XML belongs to the same record.
+  -- The same invoice as PDF and as XML belongs to the same record, and so does its reminder, with or without a fee.
   select array[jsonb_populate_record(null::app.document_match, jsonb_build_object(
     'expense_id', d.expense_id, 'occurrence_id', d.occurrence_id, 'name', e.name, 'tier', 0, 'gap', 0
   ))] into likely
   from app.documents as d
   join app.expenses as e on e.id = d.expense_id
   where d.organization_id = context.organization_id and d.payee_key = document.payee_key and d.deleted_at is null
-    and d.id <> document.id and d.facts ->> 'number' = document.facts ->> 'number'
-    and app.document_minor(d) = app.document_minor(document)
+    and d.id <> document.id and d.facts ->> 'number' = document.facts ->> 'number' and e.deleted_at is null
+    and (is_reminder or app.document_minor(d) = app.document_minor(document))
   order by d.recorded_seq
   limit 1;
   if likely is not null and app.match_key_of(likely[1]) <> all (document.declined) then
@@ -11093,10 +11866,10 @@ begin
     select m
     from (
       -- A credit note pays no bill.
-      select * from app.find_open_dates_for(context, document, words)
+      select * from app.find_open_dates_for(context, document)
       where document.facts ->> 'kind' is distinct from 'credit_note'
       union all
-      select * from app.find_payments_for(context, document, words)
+      select * from app.find_payments_for(context, document)
     ) as m
     where m.tier is not null and app.match_key_of(m) <> all (document.declined)
     order by m.tier, m.gap, m.expense_id, m.occurrence_id
@@ -11128,27 +11901,69 @@ declare
   days constant int := 5;
   percent constant int := 10;
   named_percent constant int := 50;
+  pair record;
+  taken text[] := '{}';
+  payers text[] := '{}';
 begin
-  return query
+  for pair in
     with rules as materialized (
-      select i.*, app.descriptor_words(i.name) as words,
-        app.income_schedule(i.frequency, i.every, i.anchor_on, i.ends_on) as schedule
+      select i.id, i.amount_minor, i.currency, i.recorded_seq, app.read_income_name(i.name) as name,
+        app.dates_between(app.earlier_schedule(i), since - days, context.today + days + 1) as dates
       from app.incomes as i
       where i.organization_id = context.organization_id and i.anchor_on is not null and i.deleted_at is null
-    ), received as materialized (
-      select i.*, app.descriptor_words(i.name) as words
-      from app.incomes as i
-      where i.organization_id = context.organization_id and i.received_on >= since and i.deleted_at is null
-        and exists (select from rules)
+    ), pairs as materialized (
+      select r.id, r.received_on, u.id as rule_id, u.name as rule_name, u.recorded_seq,
+        abs(u.amount_minor - r.amount_minor) as difference,
+        app.same_amount(u.amount_minor, r.amount_minor, percent) as is_similar, near.day,
+        -- The line names the payer, even if the income has a name of its own.
+        regexp_replace(concat_ws(' ', r.name, case when near.day is not null then
+          (select l.text from app.statement_lines as l where l.id = r.line_id) end), '\S*\d\S*', '', 'g') as text
+      from rules as u
+      join app.incomes as r on r.organization_id = context.organization_id and r.received_on >= since
+        and r.deleted_at is null and r.currency = u.currency
+      left join lateral (
+        select d.day from unnest(u.dates) as d (day)
+        where d.day between r.received_on - days and r.received_on + days
+        order by abs(d.day - r.received_on) limit 1
+      ) as near on true
+      where app.same_amount(u.amount_minor, r.amount_minor, named_percent)
+    ), names as materialized (
+      select t.text, app.read_income_name(t.text) as name from (select distinct p.text from pairs as p) as t
+    ), ranked as materialized (
+      select p.id, p.rule_id, p.rule_id || p.day as rule_day, (n.name).words as words, row_number() over (
+        order by a.agree desc, p.difference, abs(p.day - p.received_on), p.received_on, p.recorded_seq desc
+      ) as place
+      from pairs as p
+      join names as n on n.text = p.text
+      cross join lateral (select app.compare_names((p.rule_name).words, (n.name).words) as agree offset 0) as a
+      where a.agree >= 2 or p.day is not null and p.is_similar and app.may_be_same_payer(p.rule_name, n.name)
+    ), payers as materialized (
+      select r.rule_id, r.words, r.rule_id || r.words::text as payer,
+        array_agg(r.rule_day) filter (where r.rule_day is not null) as days
+      from ranked as r
+      where r.words <> '{}'
+      group by r.rule_id, r.words
+    ), rivals as materialized (
+      select p.rule_id, p.words, array_agg(o.payer) as others
+      from payers as p
+      join payers as o on o.rule_id = p.rule_id and o.words <> p.words and o.days && p.days
+      group by p.rule_id, p.words
     )
-    select distinct on (r.id) r.id, u.id
-    from received as r
-    join rules as u on u.currency = r.currency
-    cross join lateral (select app.compare_names(u.words, r.words) as agree offset 0) as n
-    -- Payers also reimburse costs, so a name alone is not enough.
-    where app.same_amount(u.amount_minor, r.amount_minor, case when n.agree > 0 then named_percent else percent end)
-      and (n.agree >= 2 or app.dates_between(u.schedule, r.received_on - days, r.received_on + days) <> '{}')
-    order by r.id, n.agree desc, abs(u.amount_minor - r.amount_minor), u.recorded_seq desc;
+    select r.id, r.rule_id, r.rule_day, r.rule_id || r.words::text as payer, coalesce(o.others, '{}') as others
+    from ranked as r
+    left join rivals as o on o.rule_id = r.rule_id and o.words = r.words
+    order by r.place
+  loop
+    -- Each date has one income. Another one of that day is somebody else's, or a bonus.
+    continue when array[pair.id, pair.rule_day] && taken
+      -- Of several payers who pay on the same dates, only one is the rule's.
+      or pair.others && payers;
+    taken := taken || array_remove(array[pair.id, pair.rule_day], null);
+    payers := payers || pair.payer;
+    id := pair.id;
+    rule_id := pair.rule_id;
+    return next;
+  end loop;
 end
 $function$;
 
@@ -11357,6 +12172,12 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.may_be_same_payer(one app.income_name, other app.income_name)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN (((one).words = '{}'::text[]) OR ((other).words = '{}'::text[]) OR ((one).words && (other).words) OR (app.compare_names((one).words, (other).words) > 0) OR (((one).payer_words = '{}'::text[]) <> ((other).payer_words = '{}'::text[])));
+
 CREATE OR REPLACE FUNCTION app.may_decide(proposal app.proposals, user_id uuid, through text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -11381,20 +12202,6 @@ begin
         where o.id = proposal.organization_id and o.assistants_may_approve
       )
     end;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION app.may_share_payer(one text, other text)
- RETURNS boolean
- LANGUAGE plpgsql
- IMMUTABLE
- SET search_path TO ''
-AS $function$
-declare
-  ones constant text[] := app.payer_words(one);
-  others constant text[] := app.payer_words(other);
-begin
-  return ones = '{}' or others = '{}' or app.compare_names(ones, others) > 0;
 end
 $function$;
 
@@ -11761,6 +12568,20 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.names_in(document app.documents)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return case when document.payee_key is null then array(
+    select concat(' ', array_to_string(app.descriptor_words(n), ' '), ' ')
+    from jsonb_array_elements_text(document.layout -> 'names') as n
+  ) else '{}' end;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.names_member(own text[], name text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -11954,9 +12775,16 @@ $function$;
 
 CREATE OR REPLACE FUNCTION app.next_term_on(started_on date, months integer)
  RETURNS date
- LANGUAGE sql
+ LANGUAGE plpgsql
  IMMUTABLE
-RETURN (SELECT (e.day + CASE WHEN (EXTRACT(day FROM e.day) < EXTRACT(day FROM next_term_on.started_on)) THEN 1 ELSE 0 END) FROM (SELECT ((next_term_on.started_on + make_interval(months => next_term_on.months)))::date AS day) e);
+ SET search_path TO ''
+AS $function$
+declare
+  day constant date := started_on + make_interval(months => months);
+begin
+  return day + case when extract(day from day) < extract(day from started_on) then 1 else 0 end;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION app.first_renewal(bill app.expenses)
  RETURNS date
@@ -12174,6 +13002,40 @@ begin
     end if;
   end loop;
   return pairs;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.parse_amount(amount text, currency text, field text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  exponent constant smallint := app.currency_exponent(currency, regexp_replace(field, '[a-z_]*$', 'currency'));
+  minor numeric;
+begin
+  if amount is null then
+    return null;
+  end if;
+  if amount !~ '^\d{1,12}(\.\d{1,4})?$' then
+    perform app.fail('invalid_argument.not_an_amount', jsonb_build_object('value', left(amount, 40)), field);
+  end if;
+  minor := amount::numeric * 10::numeric ^ exponent;
+  -- 1.200 may mean 1200.
+  if minor <> trunc(minor) or exponent <> 3 and amount ~ '^[1-9]\d{0,2}\.\d{3}$' then
+    perform app.fail(
+      'amount_precision', jsonb_build_object('amount', amount, 'currency', currency, 'decimals', exponent), field
+    );
+  end if;
+  if minor = 0 then
+    perform app.fail('invalid_argument.amount_zero', field => parse_amount.field);
+  end if;
+  if minor > 1000000000000000 then
+    perform app.fail('invalid_argument.amount_too_large', jsonb_build_object('amount', amount, 'currency', currency),
+      field);
+  end if;
+  return minor::bigint;
 end
 $function$;
 
@@ -12777,6 +13639,26 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.payee_likeness(document app.documents, names text[], record app.expenses)
+ RETURNS integer
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+declare
+  words constant text[] := string_to_array(document.payee_key, ' ');
+begin
+  return case
+    when document.payee_key is not null then greatest(
+      app.compare_names(words, app.descriptor_words(coalesce(record.payee, record.name))),
+      app.compare_names(words, app.descriptor_words(record.name))
+    )
+    when app.is_named_in(names, coalesce(record.payee, record.name)) then 2
+    else 0
+  end;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.payer_words(name text)
  RETURNS text[]
  LANGUAGE plpgsql
@@ -12796,12 +13678,25 @@ declare
   others constant text := '\m(my|our|his|her|their|the|from|for|of|in|on|to|and|main|second|job|mein|unser|vom|von|im|'
     || 'und|fur|de|du|des|del|di|do|da|van|voor|pour|por|per|bonus|month(ly)?|income|net|nett?o|gross|brutto|payment|'
     || 'deposit|transfer|zahlung)\M|\S+''s\M|\S*\d\S*';
+  legal_forms constant text := '\m(gmbh|mbh|ag|kg|ohg|inc|ltd|llc|plc|corp|sarl|srl|spa|nv|bv)\M';
 begin
   return app.descriptor_words(btrim(regexp_replace(
-    app.fold_text(name), app.earned_words() || '|' || months || '|' || others, ' ', 'g'
+    app.fold_text(name), app.earned_words() || '|' || months || '|' || others || '|' || legal_forms, ' ', 'g'
   )));
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION app.income_key(income app.incomes, dimension text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+RETURN CASE dimension WHEN 'category'::text THEN COALESCE((income).category_id, (income).sort) WHEN 'payee'::text THEN COALESCE(NULLIF(array_to_string(app.payer_words((income).name), ' '::text), ''::text), lower((income).name)) WHEN 'recorded_by'::text THEN ((income).created_by)::text ELSE app.group_key(dimension, NULL::text, NULL::text, NULL::text, (income).received_on, (income).currency, NULL::uuid, NULL::uuid, NULL::uuid) END;
+
+CREATE OR REPLACE FUNCTION app.income_words(name text)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE
+RETURN app.payer_words(regexp_replace(name, '[''’]s\M'::text, ''::text, 'g'::text));
 
 CREATE OR REPLACE FUNCTION app.perform_judged(context app.context, tool text, arguments jsonb)
  RETURNS jsonb
@@ -13070,7 +13965,7 @@ begin
   select * into proposal from app.proposals as p
   where p.organization_id = context.organization_id and p.actor_id = context.actor_id and p.state = 'pending'
     and p.tool = propose.tool and p.arguments = asked_for
-    and p.fingerprint = would ->> 'fingerprint' and p.proposed_on = context.today;
+    and p.fingerprint = would ->> 'fingerprint';
   if found then
     return app.answer_proposal(proposal);
   end if;
@@ -13548,9 +14443,11 @@ begin
   basis.positions := array(
     select p::app.forecast_position from unnest(known) as p where p.covered_on >= context.today - max_age
   );
-  found := app.find_bill_events(context, until, basis.positions, known);
-  basis.events := array(select e::app.forecast_event from unnest(found) as e where e.minor is not null)
+  found := app.find_bill_events(context, until, basis.positions, known)
     || app.find_income_events(context, until, basis.positions, closed);
+  basis.events := array(
+    select e::app.forecast_event from unnest(found) as e where e.minor is not null and e.kind <> 'unplaced'
+  );
   basis.left_out := coalesce((
     select jsonb_agg(x.said order by x.place)
     from (
@@ -13584,13 +14481,32 @@ begin
       select 5, jsonb_build_object('code', 'in_total_only', 'names', jsonb_agg(distinct e.name))
       from unnest(basis.events) as e where e.account_id is null having count(*) > 0
       union all
-      select 6, '{"code":"no_income"}'
-      where not exists (select from unnest(basis.events) as e where e.kind = 'income')
+      select 6, jsonb_build_object('code', 'income_unplaced', 'items', jsonb_agg(jsonb_build_object(
+        'name', e.name, 'amount', app.format_amount(e.minor, e.currency), 'currency', e.currency, 'on', e.due_on
+      ) order by e.due_on, e.name))
+      from unnest(found) as e where e.kind = 'unplaced' having count(*) > 0
     ) as x
   ), '[]');
   return app.add_spoken_flow(context, basis);
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION app.read_income_name(name text)
+ RETURNS app.income_name
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return row(app.income_words(name), app.payer_words(name));
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.may_share_payer(one text, other text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN app.may_be_same_payer(app.read_income_name(one), app.read_income_name(other));
 
 CREATE OR REPLACE FUNCTION app.read_place(document app.documents, field text, labels jsonb)
  RETURNS jsonb
@@ -14065,8 +14981,10 @@ declare
   );
 begin
   if others <> '{}' then
-    perform app.fail('invalid_argument.income_fields', jsonb_build_object('fields', others), concat_ws('.', field,
-      others[1]));
+    perform app.fail(
+      'invalid_argument.income_fields',
+      jsonb_build_object('fields', others, 'taken', array_remove(allowed, 'kind')), concat_ws('.', field, others[1])
+    );
   end if;
 end
 $function$;
@@ -14363,7 +15281,9 @@ begin
     union all
     select 'cancel_by', f.* from app.find_cancel_dates(context, horizon_days) as f
     union all
-    select f.* from app.find_ended_contracts(context, since) as f
+    select 'charged_after_end', f.* from app.find_charged_after_end(context, since) as f
+    union all
+    select 'savings', f.* from app.find_savings(context, since) as f
     union all
     select 'recurring_charges', f.* from app.find_recurring_charges(context, '-infinity') as f
     union all
@@ -14780,9 +15700,17 @@ RETURN CASE direction WHEN 'out'::text THEN (- minor) ELSE minor END;
 
 CREATE OR REPLACE FUNCTION app.sole_account(positions app.forecast_position[])
  RETURNS text
- LANGUAGE sql
+ LANGUAGE plpgsql
  IMMUTABLE
-RETURN (SELECT min(p.account_id) AS min FROM unnest(sole_account.positions) p(account_id, account, kind, currency, true_on, source, stated_minor, covered_on, minor, weeks, day_minor, week_variance, outside_minor, outside_variance, in_base, heir_id, bill_ids) WHERE (p.kind = 'account'::text) HAVING (count(DISTINCT p.account_id) = 1));
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select min(p.account_id) from unnest(positions) as p where p.kind = 'account'
+    having count(distinct p.account_id) = 1
+  );
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION app.spell_rhythm(frequency text, every integer)
  RETURNS text
@@ -16031,7 +16959,7 @@ CREATE OR REPLACE FUNCTION app.find_cancel_dates(context app.context, horizon_da
  LANGUAGE sql
  STABLE
 BEGIN ATOMIC
- SELECT COALESCE(e.cancel_by, r.renews_on) AS "coalesce",
+ SELECT COALESCE(missed.day, e.cancel_by, r.renews_on) AS "coalesce",
      jsonb_build_object('bill_id', b.id, 'name', b.name, 'cancel_by', e.cancel_by, 'renews_on',
          CASE
              WHEN (e.leaves_on IS NULL) THEN r.renews_on
@@ -16041,12 +16969,16 @@ BEGIN ATOMIC
          CASE
              WHEN ((b.contract ? 'notice'::text) OR (COALESCE(app.term_months(b.*), 0) = 0)) THEN (e.leaves_on - 1)
              ELSE NULL::date
-         END, 'days_left', (e.cancel_by - (find_cancel_dates.context).today), 'form', (b.contract -> 'form'::text), 'drafted_on', (b.contract -> 'drafted_on'::text), 'missing',
+         END, 'days_left', (e.cancel_by - (find_cancel_dates.context).today), 'form', (b.contract -> 'form'::text), 'drafted_on', (b.contract -> 'drafted_on'::text), 'missed_on', missed.day, 'leave_on',
+         CASE
+             WHEN (missed.day IS NOT NULL) THEN (b.contract -> 'leave_on'::text)
+             ELSE NULL::jsonb
+         END, 'missing',
          CASE
              WHEN (e.leaves_on IS NULL) THEN to_jsonb(m.missing)
              ELSE NULL::jsonb
          END) AS jsonb_build_object
-    FROM (((app.expenses b
+    FROM ((((app.expenses b
       CROSS JOIN LATERAL app.next_exit(b.*, (find_cancel_dates.context).today) e(leaves_on, cancel_by, ends_term))
       CROSS JOIN LATERAL ( SELECT
                  CASE
@@ -16054,7 +16986,9 @@ BEGIN ATOMIC
                      ELSE NULL::date
                  END AS renews_on) r)
       CROSS JOIN LATERAL ( SELECT app.missing_of_contract(b.*, (find_cancel_dates.context).today) AS missing) m)
-   WHERE ((b.organization_id = (find_cancel_dates.context).organization_id) AND (b.kind = 'bill'::text) AND (b.status = 'active'::text) AND (b.deleted_at IS NULL) AND ((b.renews_on IS NOT NULL) OR (b.contract IS NOT NULL)) AND ((e.ends_term AND (e.cancel_by <= ((find_cancel_dates.context).today + find_cancel_dates.horizon_days))) OR ((e.leaves_on IS NULL) AND (m.missing <> '{}'::text[]) AND
+      LEFT JOIN LATERAL ( SELECT app.cancel_by(b.*, (((b.contract ->> 'leave_on'::text))::date + 1)) AS day
+           WHERE ((b.contract ? 'drafted_on'::text) AND app.is_running(b.*))) missed ON ((missed.day < (find_cancel_dates.context).today)))
+   WHERE ((b.organization_id = (find_cancel_dates.context).organization_id) AND (b.kind = 'bill'::text) AND (b.status = 'active'::text) AND (b.deleted_at IS NULL) AND ((b.renews_on IS NOT NULL) OR (b.contract IS NOT NULL)) AND ((missed.day IS NOT NULL) OR (e.ends_term AND (e.cancel_by <= ((find_cancel_dates.context).today + find_cancel_dates.horizon_days))) OR ((e.leaves_on IS NULL) AND (m.missing <> '{}'::text[]) AND
          CASE
              WHEN (r.renews_on IS NOT NULL) THEN (r.renews_on <= ((find_cancel_dates.context).today + find_cancel_dates.horizon_days))
              ELSE (b.contract ?| ARRAY['started_on'::text, 'term_months'::text, 'renewal_months'::text, 'notice'::text])
@@ -16827,6 +17761,86 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.warn_of_amounts(context app.context, drafts jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  times constant int := 100;
+  least_minor constant bigint := 100000;
+  ids constant text[] := array(select d ->> 'id' from jsonb_array_elements(drafts) as d where d ->> 'id' is not null);
+  largest constant bigint := (
+    select p.sort_minor from app.payments as p
+    where p.organization_id = context.organization_id and p.deleted_at is null and p.expense_id <> all (ids)
+    order by p.sort_minor desc
+    limit 1
+  );
+  large constant text[] := array(
+    select d.name
+    from jsonb_to_recordset(drafts) as d (place int, id text, name text)
+    join app.payments as p on p.expense_id = d.id and p.organization_id = context.organization_id
+    where p.deleted_at is null and p.sort_minor > times * greatest(largest, least_minor)
+    order by d.place
+  );
+begin
+  return case when largest is null or large = '{}' then '[]'
+    else jsonb_build_array(app.warning('amount_unusual', jsonb_build_object('names', large))) end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.warn_of_balance(account app.accounts, day date, minor bigint, code text, is_overdraft boolean)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  round_units constant int := 100;
+  facts constant jsonb := jsonb_build_object(
+    'name', account.name, 'date', day, 'amount', app.format_amount(minor, code), 'currency', code
+  );
+  other text;
+  stated app.balances;
+  warnings jsonb := '[]';
+begin
+  -- An earlier balance in the currency settles the question.
+  if not exists (
+    select from app.balances as b
+    where b.account_id = account.id and b.deleted_at is null and b.currency = code offset 1
+  ) then
+    other := coalesce((
+      select b.currency from app.balances as b
+      where b.account_id = account.id and b.deleted_at is null and b.currency <> code
+      order by b.true_on desc, b.recorded_seq desc
+      limit 1
+    ), nullif(account.currency, code), (
+      select c.code from app.currencies as c
+      where c.code = any (regexp_split_to_array(account.name, '[^A-Z]+')) and c.code <> warn_of_balance.code
+      limit 1
+    ));
+  end if;
+  if other is not null then
+    warnings := warnings || app.warning('balance_currency', facts || jsonb_build_object('other', other));
+  end if;
+  select * into stated from app.balances as b
+  where b.account_id = account.id and b.true_on = day and b.currency = code and b.source = 'statement'
+    and b.deleted_at is null and b.amount_minor <> minor
+  order by b.recorded_seq desc
+  limit 1;
+  if found then
+    warnings := warnings || app.warning('balance_of_statement', facts || jsonb_build_object(
+      'stated', app.format_amount(stated.amount_minor, code)
+    ));
+  end if;
+  if is_overdraft and minor % (round_units * 10 ^ app.currency_exponent(code, 'currency'))::bigint = 0 then
+    warnings := warnings || app.warning('overdraft_is_balance', facts);
+  end if;
+  return warnings;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.warn_of_balances(before jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -16846,6 +17860,50 @@ begin
     else jsonb_build_array(app.warning('balances_change', jsonb_strip_nulls(
       jsonb_build_object('was', was, 'is_now', is_now)
     ))) end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.warn_of_borders(filter app.expense_filter, period app.period, earlier app.period)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  days_apart constant int := 7;
+  undated constant app.expense_filter := jsonb_populate_record(filter, '{"from_on": null, "to_on": null}');
+  names text[];
+begin
+  select array_agg(distinct a.name order by a.name) into names
+  from (
+    select p.id, e.name
+    -- Computed first, because an index can't serve a subtraction under row-level security.
+    from (
+      select distinct b.day - days_apart as from_on, b.day + days_apart - 1 as to_on
+      from unnest(array[period.from_on, period.to_on + 1, earlier.from_on, earlier.to_on + 1]) as b (day)
+    ) as near
+    -- Each offset keeps the planner from another order: few payments are near a border, and fewer are across it.
+    cross join lateral (
+      select p.* from app.payments as p
+      where p.deleted_at is null and p.paid_on between near.from_on and near.to_on
+      offset 0
+    ) as p
+    cross join lateral (
+      select o.due_on from app.expense_occurrences as o
+      where o.id = p.occurrence_id and o.organization_id = p.organization_id
+      offset 0
+    ) as o
+    cross join lateral (select e.name from app.expenses as e where e.id = p.expense_id offset 0) as e
+    where abs(p.paid_on - o.due_on) <= days_apart and (
+      (p.paid_on between period.from_on and period.to_on) <> (o.due_on between period.from_on and period.to_on)
+      or (p.paid_on between earlier.from_on and earlier.to_on) <> (o.due_on between earlier.from_on and earlier.to_on)
+    )
+    offset 0
+  ) as a
+  where exists (select from app.find_payments(undated) as f where f.payment_id = a.id);
+  return case when names is null then '[]' else jsonb_build_array(
+    app.warning('paid_across_border', jsonb_build_object('names', names))
+  ) end;
 end
 $function$;
 
@@ -17087,6 +18145,34 @@ begin
       else '[]' end
     || case when expected is null then '[]'
       else jsonb_build_array(app.warning('income_expected', jsonb_build_object('items', expected))) end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.warn_of_mail(context app.context)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  is_decider constant boolean := identity.member_may(context.organization_id, context.actor_id, 'settings:write');
+  waiting int;
+  refused int;
+  reasons jsonb;
+begin
+  select count(*) into waiting
+  from app.inbound_mails as m
+  where m.organization_id = context.organization_id and m.state = 'waiting' and is_decider;
+  select count(distinct m.id), jsonb_agg(distinct r.code) into refused, reasons
+  from app.inbound_mails as m
+  cross join unnest(m.refusals) as r (code)
+  where m.organization_id = context.organization_id and m.received_at > context.at - interval '3 days'
+    and (is_decider or m.accepted_by = context.actor_id);
+  return case when waiting > 0
+    then jsonb_build_array(app.warning('mails_waiting', jsonb_build_object('count', waiting))) else '[]' end
+    || case when refused > 0 then jsonb_build_array(app.warning('mails_not_kept', jsonb_build_object(
+      'count', refused, 'reasons', reasons
+    ))) else '[]' end;
 end
 $function$;
 
@@ -17638,16 +18724,20 @@ CREATE OR REPLACE FUNCTION app.worth_in(base_currency text, currency text, day d
  LANGUAGE plpgsql
  STABLE
  SET search_path TO ''
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 begin
-  return case when currency = base_currency then 1 else (
+  if currency = base_currency then
+    return 1;
+  end if;
+  return (
     select t.per_euro * 10::numeric ^ base.exponent / (f.per_euro * 10::numeric ^ c.exponent)
     from app.currencies as c
     cross join app.currencies as base
     cross join lateral app.rates_as_of(c.code, day) as f
     cross join lateral app.rates_as_of(base.code, day) as t
     where c.code = worth_in.currency and base.code = worth_in.base_currency
-  ) end;
+  );
 end
 $function$;
 
@@ -17755,8 +18845,9 @@ CREATE OR REPLACE FUNCTION app.write_document_dates(context app.context, documen
  SET search_path TO ''
 AS $function$
 declare
-  words constant text[] := app.descriptor_words(coalesce(document.facts ->> 'payee', ''));
-  due constant date := document.facts ->> 'due_on';
+  names constant text[] := app.names_in(document);
+  due constant date := case when document.facts ->> 'kind' is distinct from 'reminder'
+    then document.facts ->> 'due_on' end;
   change constant text := current_setting('app.change_id', true);
   bill app.expenses;
   n int;
@@ -17767,8 +18858,7 @@ begin
     select e.* from app.expenses as e
     where e.organization_id = context.organization_id and e.kind = 'bill' and e.deleted_at is null
       and e.status = 'active' and due >= context.today
-      and 1 < greatest(app.compare_names(words, app.descriptor_words(coalesce(e.payee, e.name))),
-        app.compare_names(words, app.descriptor_words(e.name)))
+      and 1 < app.payee_likeness(document, names, e)
     order by e.id
     for no key update
   loop
@@ -18388,6 +19478,25 @@ begin
   select p.deletes_at is null into stays
   from identity.profiles as p where p.user_id = hold_account.user_id for key share;
   return coalesce(stays, true);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION identity.hold_invitation(user_id uuid, invitation_id text, at timestamp with time zone, OUT invitation identity.invitations, OUT refusal jsonb)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  select * into invitation from identity.invitations as i
+  where i.id = invitation_id and identity.member_may(i.organization_id, user_id, 'members:manage');
+  if not found then
+    refusal := '{"outcome":"unknown"}';
+    return;
+  end if;
+  refusal := identity.hold_members(invitation.organization_id, user_id, at);
+  if refusal is null and not identity.may_give_role(invitation.organization_id, user_id, invitation.role, at) then
+    refusal := '{"outcome":"not_allowed"}';
+  end if;
 end
 $function$;
 
@@ -20509,18 +21618,20 @@ begin
     ) as latest_digest
     on conflict (recipient_id, local_on) do nothing
     returning d.id, d.recipient_id
-  ), due as materialized (
-    select m.id as digest_id, (b.bill).organization_id, (b.bill).id as expense_id, b.due_on, r.snoozed_until,
-      o.member
+  ), readers as materialized (
+    -- Finds what else is due for these people organization by organization: 1.3 and more than 20 times as fast.
+    select m.id as digest_id, o.member, o.recipient
     from made as m
-    -- Adds everything else that is due for these people, organization by organization: 1.3 and more than 20 times as
-    -- fast.
     cross join lateral (
       select h as member, p as recipient
       from identity.memberships as h join identity.profiles as p on p.user_id = h.user_id
       where h.user_id = m.recipient_id and h.mails <> 'none'
       offset 0
     ) as o
+  ), due as materialized (
+    select o.digest_id, (b.bill).organization_id, (b.bill).id as expense_id, b.due_on, r.snoozed_until,
+      o.member
+    from readers as o
     cross join lateral (
       select e as bill, d.due_on
       from (
@@ -20555,14 +21666,8 @@ begin
     from due as d
     where (d.member).role <> 'owner'
     union all
-    select m.recipient_id, (b.bill).organization_id, (b.bill).id, n.kind, n.about_on, n.tell_on, m.id
-    from made as m
-    cross join lateral (
-      select h as member, p as recipient
-      from identity.memberships as h join identity.profiles as p on p.user_id = h.user_id
-      where h.user_id = m.recipient_id and h.mails <> 'none'
-      offset 0
-    ) as o
+    select (o.member).user_id, (b.bill).organization_id, (b.bill).id, n.kind, n.about_on, n.tell_on, o.digest_id
+    from readers as o
     cross join lateral (
       select e as bill from app.expenses as e
       where e.organization_id = (o.member).organization_id and e.kind = 'bill' and e.status = 'active'
@@ -20577,14 +21682,8 @@ begin
       select * from jobs.due_again(b.bill, (b.bill).next_due, o.member, o.recipient, at)
     ) as n
     union all
-    select m.recipient_id, (b.bill).organization_id, (b.bill).id, n.kind, n.about_on, n.tell_on, m.id
-    from made as m
-    cross join lateral (
-      select h as member, p as recipient
-      from identity.memberships as h join identity.profiles as p on p.user_id = h.user_id
-      where h.user_id = m.recipient_id and h.mails <> 'none'
-      offset 0
-    ) as o
+    select (o.member).user_id, (b.bill).organization_id, (b.bill).id, n.kind, n.about_on, n.tell_on, o.digest_id
+    from readers as o
     cross join lateral (
       select e as bill, c.due_on
       from app.expense_occurrences as c
@@ -22038,6 +23137,35 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.resend_invitation(user_id uuid, invitation_id text, token_hash text, at timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  checked constant record := identity.hold_invitation(user_id, invitation_id, at);
+  sent constant identity.invitations := checked.invitation;
+begin
+  if checked.refusal is not null then
+    return checked.refusal;
+  end if;
+  if not identity.may_grow(sent.organization_id, at) then
+    return '{"outcome":"plan"}';
+  end if;
+  update identity.invitations as i
+  set invited_by = user_id, token_hash = decode(resend_invitation.token_hash, 'hex'), created_at = at,
+    expires_at = at + interval '7 days'
+  where i.id = invitation_id and i.accepted_at is null and i.withdrawn_at is null;
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  perform identity.record_event('member.invited', user_id, sent.organization_id,
+    jsonb_build_object('role', sent.role, 'again', true), at);
+  return jsonb_build_object('outcome', 'invited', 'address', sent.address, 'role', sent.role, 'organization_name',
+    (select o.name from identity.organizations as o where o.id = sent.organization_id));
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.rotate_refresh_token(token_hash text, client_id text, successor_hash text, access_token_hash text, at timestamp with time zone, limits jsonb DEFAULT NULL::jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -22380,6 +23508,28 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.withdraw_invitation(user_id uuid, invitation_id text, at timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  checked constant record := identity.hold_invitation(user_id, invitation_id, at);
+  withdrawn constant identity.invitations := checked.invitation;
+begin
+  if checked.refusal is not null then
+    return checked.refusal;
+  end if;
+  update identity.invitations as i set withdrawn_at = at
+  where i.id = invitation_id and i.accepted_at is null and i.withdrawn_at is null;
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  perform identity.record_event('member.invitation_withdrawn', user_id, withdrawn.organization_id, '{}', at);
+  return '{"outcome":"withdrawn"}';
+end
+$function$;
+
 ALTER TABLE "app"."balances" ADD CONSTRAINT "balances_account_id_organization_id_fkey" FOREIGN KEY (account_id, organization_id) REFERENCES app.accounts(id, organization_id) ON DELETE CASCADE;
 
 ALTER TABLE "app"."balances" ADD CONSTRAINT "balances_currency_fkey" FOREIGN KEY (currency) REFERENCES app.currencies(code);
@@ -22525,7 +23675,7 @@ CREATE TRIGGER capture_change AFTER INSERT OR DELETE OR UPDATE OF id, organizati
 
 CREATE TRIGGER emit_import AFTER UPDATE OF state ON app.import_batches FOR EACH ROW WHEN (((old.state <> 'ready'::text) AND (new.state = 'ready'::text))) EXECUTE FUNCTION app.emit_import();
 
-CREATE TRIGGER forget_line_of_income AFTER DELETE ON app.incomes FOR EACH ROW WHEN ((old.line_id IS NOT NULL)) EXECUTE FUNCTION app.forget_line_of_income();
+CREATE TRIGGER forget_line AFTER DELETE ON app.incomes FOR EACH ROW WHEN ((old.line_id IS NOT NULL)) EXECUTE FUNCTION app.forget_line();
 
 CREATE TRIGGER refuse_closed_month_on_update BEFORE UPDATE ON app.incomes FOR EACH ROW WHEN ((new.version <> old.version)) EXECUTE FUNCTION app.refuse_closed_month();
 
@@ -22603,11 +23753,11 @@ COMMENT ON COLUMN "app"."documents"."expense_id" IS 'The expense or bill that it
 
 COMMENT ON COLUMN "app"."documents"."facts" IS 'The facts read from it (shared/documents/facts.ts); empty for a picture.';
 
-COMMENT ON COLUMN "app"."documents"."layout" IS 'Where missing facts may be, and where a person confirmed some (app.confirm_facts): {iban?, tax_id?, places, confirmed?: the labels of facts, remembered?: when the labels of facts that they added were confirmed}.';
+COMMENT ON COLUMN "app"."documents"."layout" IS 'Where missing facts may be, and where a person confirmed some (app.confirm_facts): {iban?, tax_id?, places, names?: texts that may contain an unknown payee, confirmed?: the labels of facts, remembered?: when the labels of facts that they added were confirmed}.';
 
 COMMENT ON COLUMN "app"."documents"."occurrence_id" IS 'The bill''s date that it belongs to.';
 
-COMMENT ON COLUMN "app"."documents"."payee_key" IS 'The words of the payee''s name (app.descriptor_words), which find earlier documents.';
+COMMENT ON COLUMN "app"."documents"."payee_key" IS 'The words of the payee''s name (app.descriptor_words), which find earlier documents. For a payee that could not be read: of the documents with the same account, or of its record.';
 
 COMMENT ON COLUMN "app"."event_subscriptions"."attempts" IS 'The number of failed attempts to send the next event.';
 
@@ -22905,7 +24055,7 @@ COMMENT ON FUNCTION "app"."account_key"(app.context, text) IS 'Returns the SHA-2
 
 COMMENT ON FUNCTION "app"."act_as"(uuid, text) IS 'Sets the person for functions that run as signed-in people, for a person on our pages without an app.';
 
-COMMENT ON FUNCTION "app"."add_income_rule"(app.context, app.incomes, text, date) IS 'Stores a rule for recurring income, unless an equal one exists: {rule, is_new, others: rules of the same name}.';
+COMMENT ON FUNCTION "app"."add_income_rule"(app.context, app.incomes, text, date) IS 'Stores a rule for recurring income, unless an equal one exists: {rule, is_new, others?: rules of the same name or that may mean the same income, alike?: income that is expected from statements and may be the same, known?: the latest income that counts as the rule''s}.';
 
 COMMENT ON FUNCTION "app"."add_spoken_flow"(app.context, app.forecast_basis) IS 'Adds the usual spending of people without statements, from the payments that they recorded, otherwise from their budgets. It counts for the only account, otherwise for the total. Statement lines already contain it.';
 
@@ -22973,7 +24123,7 @@ COMMENT ON FUNCTION "app"."change_preferences"(app.context, jsonb) IS 'Sets the 
 
 COMMENT ON FUNCTION "app"."change_schedule"(app.context, app.expenses, jsonb, date) IS 'A bill with the schedule fields of a change, not yet written; next_open is the next scheduled date that the change applies to. A new frequency starts there, or at first_due if given.';
 
-COMMENT ON FUNCTION "app"."changed_iban"(app.documents) IS 'Returns the IBAN in earlier documents of the same payee or record, if this document has another one; null for a known one, and for the first document.';
+COMMENT ON FUNCTION "app"."changed_iban"(app.documents) IS 'Returns the IBAN in earlier documents of the same payee or record, if this document has another one; null for a known one, and for the first document. A second account is known once a date with it is no longer open.';
 
 COMMENT ON FUNCTION "app"."charge_payment"(app.context, app.payments, jsonb) IS 'Stores the amount that the bank charged for a payment, if given. Returns the payment.';
 
@@ -23020,6 +24170,8 @@ COMMENT ON FUNCTION "app"."clear_next_due"() IS 'A paused or cancelled bill has 
 COMMENT ON FUNCTION "app"."closed_month"(date) IS 'Returns error parameters for a day in a closed month: {month, reopened_by}. reopened_by is the last month that can stay closed.';
 
 COMMENT ON FUNCTION "app"."commit_import"(app.context, app.import_batches, jsonb) IS 'Publishes an import in one change and deletes its staged rows. Returns data {created, linked, skipped, totals, not_written?} with the effects on existing records. not_written counts the unwritten rows: left_out, transfer, closed, bad, skipped.';
+
+COMMENT ON FUNCTION "app"."compare_forecast_sums"(app.context, app.forecast_basis, app.forecast_day[], date) IS 'Says that the accounts of a forecast do not add up to its total: [{code: accounts_differ, amount: their sum, total, currency}], otherwise [].';
 
 COMMENT ON FUNCTION "app"."compare_names"(text[], text[]) IS 'Returns how well two names agree, by their words: 3 if all words agree, 2 if all words of the shorter name do, 1 if some do, 0 if none does.';
 
@@ -23113,7 +24265,7 @@ COMMENT ON FUNCTION "app"."describe_current"(jsonb) IS 'Returns the current stat
 
 COMMENT ON FUNCTION "app"."describe_datev"(jsonb) IS 'Returns the accounts of a DATEV export by the names of visible categories.';
 
-COMMENT ON FUNCTION "app"."describe_document"(app.context, app.documents) IS 'A document: {id, name, type, added_on, added_by, state: filed | question | new | unread, read, remembered?, doubts?, filed?, candidates?, proposal?, iban_was?}. remembered: the facts of a confirmed layout, with its date. candidates also contains a certain match of app.match_document, until the document is filed.';
+COMMENT ON FUNCTION "app"."describe_document"(app.context, app.documents) IS 'A document: {id, name, type, added_on, added_by, state: filed | question | new | unread, read, remembered?, doubts?, filed?, record?, copy_of?, candidates?, proposal?, iban_was?}. remembered: the facts of a confirmed layout, with its date. candidates also contains a certain match of app.match_document, until the document is filed.';
 
 COMMENT ON FUNCTION "app"."describe_drafts"(app.context, jsonb, boolean) IS 'Returns the outcome of each item of log_expenses.';
 
@@ -23143,7 +24295,7 @@ COMMENT ON FUNCTION "app"."describe_low_balances"(app.context, app.forecast_posi
 
 COMMENT ON FUNCTION "app"."describe_low_notices"(identity.profiles, identity.memberships, identity.organizations, jobs.notice_log[], timestamp with time zone) IS 'The notices about balances of one organization in a digest: {notices, tells_of: their log rows}. Null without any.';
 
-COMMENT ON FUNCTION "app"."describe_match"(app.document_match) IS 'A candidate: {id, name, due_on | date, amount?, currency}.';
+COMMENT ON FUNCTION "app"."describe_match"(app.document_match) IS 'A candidate: {id, name, due_on | date, paid_on?, amount? | usual_amount?, currency, ends_on? of a bill}.';
 
 COMMENT ON FUNCTION "app"."describe_new_documents"(identity.profiles, identity.memberships, timestamp with time zone, timestamp with time zone) IS 'Returns the documents added between two digests that the recipient sees: {came, waiting: the unattached ones}; null for none.';
 
@@ -23156,6 +24308,8 @@ COMMENT ON FUNCTION "app"."describe_page"(app.import_batches, jsonb) IS 'Returns
 COMMENT ON FUNCTION "app"."describe_payments"(app.context, text[], text) IS 'Returns rows of list_expenses in the order of the ids, each with its sort key and the day whose rate it waits for.';
 
 COMMENT ON FUNCTION "app"."describe_places"(app.documents) IS 'Returns the places that may have the missing facts of a document: {field: [{label, value, currency?}]}. Pages show them; assistants don''t get them, because a sender chooses the words.';
+
+COMMENT ON FUNCTION "app"."describe_record"(app.documents) IS 'The record of an attached document: {status: open | paid | skipped | deleted, amount?, currency?, paid_on?, differs? if the document has another amount}.';
 
 COMMENT ON FUNCTION "app"."describe_removal"(bigint, identity.profiles) IS 'Returns a removal for the former member: {organization, by, country, balances, withdrawn: the number of proposals}.';
 
@@ -23207,6 +24361,8 @@ COMMENT ON FUNCTION "app"."due_on"(date, text) IS 'Returns the due day of a sche
 
 COMMENT ON FUNCTION "app"."earlier_period"(app.period, text) IS 'Returns the period to compare with: the previous one, or the same days a year earlier; null for none.';
 
+COMMENT ON FUNCTION "app"."earlier_schedule"(app.incomes) IS 'The schedule of a rule continued three years into the past, where statements may show the same income.';
+
 COMMENT ON FUNCTION "app"."earned_words"() IS 'The pattern of names of pay, pensions and interest, for folded text.';
 
 COMMENT ON FUNCTION "app"."emit_digest"() IS 'Emits that a digest was sent, for each organization in it.';
@@ -23220,6 +24376,8 @@ COMMENT ON FUNCTION "app"."emit_notices"() IS 'Emits a person''s new notices abo
 COMMENT ON FUNCTION "app"."emit_proposal"() IS 'Emits that a proposal is pending, or that it was decided.';
 
 COMMENT ON FUNCTION "app"."emit_reminders"() IS 'Emits an owner''s new reminders.';
+
+COMMENT ON FUNCTION "app"."ended_on"(app.expenses, text) IS 'The last day of a bill: of its confirmed contract, or as recorded, or the day of its last change if it ended. Null if it goes on.';
 
 COMMENT ON FUNCTION "app"."events_before"(timestamp with time zone) IS 'Returns the instant before which events are readable. No transaction runs long enough to insert an earlier event afterwards.';
 
@@ -23257,7 +24415,7 @@ COMMENT ON FUNCTION "app"."fail_undo"(app.change_sets, app.kept_row[]) IS 'Ends 
 
 COMMENT ON FUNCTION "app"."fail_without_category"(text, text, boolean, boolean) IS 'Ends the tool with category_not_found and similar categories, or the existing ones if none is similar. Filters never create a category.';
 
-COMMENT ON FUNCTION "app"."file_document"(app.context, app.documents, app.document_match) IS 'Attaches a document, and gives its amount to the open date of a bill without a fixed one. Never pays it.';
+COMMENT ON FUNCTION "app"."file_document"(app.context, app.documents, app.document_match) IS 'Attaches a document, and gives its amount to the open date of a bill without a fixed one, unless the date has another document. Never pays it. The record also names an unknown payee.';
 
 COMMENT ON FUNCTION "app"."find_account"(app.context, text, jsonb) IS 'Returns the account given by id or name, otherwise the one named in the file, which is created if new. Returns null without either, because a list of expenses has no account. Ends the tool with not_found for an unknown id.';
 
@@ -23269,7 +24427,7 @@ COMMENT ON FUNCTION "app"."find_bill"(app.context, jsonb) IS 'Returns the bill o
 
 COMMENT ON FUNCTION "app"."find_bill_events"(app.context, date, app.forecast_position[], app.forecast_position[]) IS 'Returns the open and future dates of bills until a day, and bill payments later than the balances. A bill belongs to the account of its latest charge; if that one is closed, to its heir, otherwise to the only account. Leaves out bills of accounts without a balance. A date without an amount has no minor.';
 
-COMMENT ON FUNCTION "app"."find_cancel_dates"(app.context, integer) IS 'Contracts whose last day to cancel is within this many days, and contracts whose last day is unknown; missing lists the unrecorded facts (app.missing_of_contract). Leaves out contracts that end a month or two after any notice.';
+COMMENT ON FUNCTION "app"."find_cancel_dates"(app.context, integer) IS 'Contracts whose last day to cancel is within this many days, and contracts whose last day is unknown; missing lists the unrecorded facts (app.missing_of_contract). Leaves out contracts that end a month or two after any notice, unless the last day for a drafted letter passed without a confirmation (missed_on).';
 
 COMMENT ON FUNCTION "app"."find_category"(app.context, text, text, boolean) IS 'Returns the id of the category with this name, ignoring case and preferring a private one; null for Uncategorized or a blank name. Creates a missing category on request; otherwise ends the tool with category_not_found.';
 
@@ -23279,9 +24437,15 @@ COMMENT ON FUNCTION "app"."find_changed_halves"(app.context, app.import_batches)
 
 COMMENT ON FUNCTION "app"."find_changed_rows"(app.context, app.import_batches, boolean) IS 'Returns the lines of an import whose match may be outdated, because others wrote or deleted payments since. Once the import is published, its own writes don''t count.';
 
+COMMENT ON FUNCTION "app"."find_charged_after_end"(app.context, date) IS 'Ended bills whose payee still charges; see app.list_later_charges.';
+
+COMMENT ON FUNCTION "app"."find_charged_rises"(app.context, date) IS 'The latest change of each fixed price in its charges, if it is a rise: payments of the bill, except assumed ones, and expenses with its name and half to twice its amount.';
+
 COMMENT ON FUNCTION "app"."find_charged_trials"(app.context) IS 'Active bills whose trial became a charge within 45 days; is_assumed: paid automatically, without a statement.';
 
 COMMENT ON FUNCTION "app"."find_conflicts"(text) IS 'Returns the rows of a change that have changed since.';
+
+COMMENT ON FUNCTION "app"."find_copied"(app.documents) IS 'Returns the first document with the same number and amount at its record.';
 
 COMMENT ON FUNCTION "app"."find_document"(app.context, text) IS 'Returns a document that the person sees; ends the tool with not_found otherwise.';
 
@@ -23293,8 +24457,6 @@ COMMENT ON FUNCTION "app"."find_due_mails"(text, timestamp with time zone) IS 'R
 
 COMMENT ON FUNCTION "app"."find_duplicates"(app.context, text) IS 'Returns active bills that duplicate an earlier one: the same payee, frequency and currency, and the same name, or the same amount now or within a year. The later bill comes first. wanted_key limits them to one payee (match_key).';
 
-COMMENT ON FUNCTION "app"."find_ended_contracts"(app.context, date) IS 'Contracts whose confirmed end has passed, by section. savings: due dates since then without a charge in the statements of the account that paid; unproven counts those that the statements do not cover. charged_after_end: payments and similar lines after the end.';
-
 COMMENT ON FUNCTION "app"."find_external"(text) IS 'Returns the expense with this external id, or the record that it was merged into; null when there is none.';
 
 COMMENT ON FUNCTION "app"."find_filter_categories"(jsonb, text) IS 'Returns the ids of the categories in a filter; null without any.';
@@ -23303,9 +24465,13 @@ COMMENT ON FUNCTION "app"."find_first_mail"(app.context, app.expenses) IS 'Retur
 
 COMMENT ON FUNCTION "app"."find_import"(app.context, text) IS 'Returns an import of the person, locked until the step ends. Ends the tool with not_found when it is expired or another person''s, and with busy after 2 seconds.';
 
-COMMENT ON FUNCTION "app"."find_income_events"(app.context, date, app.forecast_position[], app.forecast_position[]) IS 'Returns the income that is expected until a day and not received, and income later than the balances that no statement has yet.';
+COMMENT ON FUNCTION "app"."find_income_account"(app.context, app.incomes) IS 'Returns the account of the latest income from the payer of an income.';
 
-COMMENT ON FUNCTION "app"."find_income_rhythms"(app.context) IS 'Returns income without a rule that came regularly at least three times and has not stopped: its latest record, its schedule from the latest date, and its amounts, the latest first.';
+COMMENT ON FUNCTION "app"."find_income_category"(app.context, text, date) IS 'Returns the category that a person last gave to income of a payer, so that a private salary stays private.';
+
+COMMENT ON FUNCTION "app"."find_income_events"(app.context, date, app.forecast_position[], app.forecast_position[]) IS 'Returns the income that is expected until a day and not received, and income later than the balances that no statement has yet. Income without an account is unplaced if it is later than some balances only.';
+
+COMMENT ON FUNCTION "app"."find_income_rhythms"(app.context) IS 'Returns income without a rule that came regularly at least three times: its latest record, its schedule from the latest date, and its amounts, the latest first. One missed date does not end the rhythm. is_over: the next is more than ten days late.';
 
 COMMENT ON FUNCTION "app"."find_incomes"(app.expense_filter) IS 'Returns the received income that matches a filter.';
 
@@ -23325,9 +24491,9 @@ COMMENT ON FUNCTION "app"."find_member"(app.context, text, text) IS 'Returns the
 
 COMMENT ON FUNCTION "app"."find_near_bills"(app.context, text[]) IS 'Returns suggestions when words find no bill: {bills, bill_count?}, those that match the words in another status, else all bills. bill_count is present if bills is cut; active and new ones come first.';
 
-COMMENT ON FUNCTION "app"."find_near_matches"(app.expense_filter) IS 'Returns suggestions when a filter finds nothing: matches in other months, similar payees and categories, matches in other currencies, and the first day of the books after the period. Lists bills and categories when no name resembles the words; returns null without words.';
+COMMENT ON FUNCTION "app"."find_near_matches"(app.expense_filter) IS 'Returns suggestions when a filter finds nothing: matches in other months, similar payees and categories, matches in other currencies, transfers between own accounts, and the first day of the books after the period. Lists bills and categories when no name resembles the words; returns null without words.';
 
-COMMENT ON FUNCTION "app"."find_open_dates_for"(app.context, app.documents, text[]) IS 'Returns open dates of bills that a document may belong to. An amount matches if it is the expected one or, for a bill without a fixed one, at most 40 percent from the usual one.';
+COMMENT ON FUNCTION "app"."find_open_dates_for"(app.context, app.documents) IS 'Returns open dates of bills that a document may belong to. An amount matches if it is the expected one or, for a bill without a fixed one, at most 40 percent from the usual one. For an unknown payee, an equal amount is enough for a question. A reminder belongs to a date that passed.';
 
 COMMENT ON FUNCTION "app"."find_organizations_with_mail"(timestamp with time zone) IS 'Returns organizations with accepted or unfetched mail that no run is reading, in the order of their turns.';
 
@@ -23339,13 +24505,15 @@ COMMENT ON FUNCTION "app"."find_pairs"(app.context, app.import_batches, integer,
 
 COMMENT ON FUNCTION "app"."find_party"(app.context, text, text) IS 'Returns a member, or a former one with a balance, by displayed name, "former member" or part of the address. Ends the tool with not_found and candidates.';
 
+COMMENT ON FUNCTION "app"."find_payee_key"(app.context, text) IS 'Returns the payee of the attached documents with the same account; null for none and for several.';
+
 COMMENT ON FUNCTION "app"."find_payee_rule"(app.context, text, text) IS 'Returns the category of the longest rule that a payee or name begins with; null when no rule applies.';
 
-COMMENT ON FUNCTION "app"."find_payments_for"(app.context, app.documents, text[]) IS 'Returns payments, and splits as a whole, with a document''s amount, from five days before the document until 45 days after its due date.';
+COMMENT ON FUNCTION "app"."find_payments_for"(app.context, app.documents) IS 'Returns payments, and splits as a whole, with a document''s amount, from five days before the document until 45 days after its due date; earlier ones for a reminder and for a document without a date.';
 
 COMMENT ON FUNCTION "app"."find_positions"(app.context) IS 'Returns the accounts with a balance that the person sees, one row per account and currency.';
 
-COMMENT ON FUNCTION "app"."find_price_rises"(app.context, date) IS 'Returns the latest rise of each fixed price that took effect since a day and still applies, or that takes effect later (upcoming).';
+COMMENT ON FUNCTION "app"."find_price_rises"(app.context, date) IS 'Returns the latest rise of each fixed price that took effect since a day and still applies, or that takes effect later (upcoming): as charges show it (app.find_charged_rises), otherwise as people set it. recorded: the amount of a bill that lacks the rise.';
 
 COMMENT ON FUNCTION "app"."find_provider_trouble"(app.context) IS 'Provider links of variable bills that need attention, by kind: needs_reauth, paused, paused_by_plan, failed, needs_review (the provider''s amount was not applied) or amount_missing (no statement by the 10th).';
 
@@ -23353,13 +24521,17 @@ COMMENT ON FUNCTION "app"."find_rate"(text, date) IS 'Returns the rate of a curr
 
 COMMENT ON FUNCTION "app"."find_records"(app.context, jsonb) IS 'Returns the ids of the records to change: the given ids, or the one-off expenses that match a filter of list_expenses, latest first and locked. Ends the tool with not_found when none match, and with invalid_argument above 500.';
 
-COMMENT ON FUNCTION "app"."find_recurring_charges"(app.context, date) IS 'Returns payments without a bill that recur weekly to yearly, the latest since a day: at least three (four weekly, two yearly) of one payee and currency. Differing amounts count only if the payee has no other charges. Excludes cash, charges that match an active bill''s name or amount, and payees with a no_bill rule.';
+COMMENT ON FUNCTION "app"."find_recurring_charges"(app.context, date) IS 'Returns payments without a bill that recur weekly to yearly, the latest since a day: at least three (four weekly, two yearly) of one payee and currency. Differing amounts count only if the payee has no other charges. Excludes cash, charges that match a bill''s name or an active bill''s amount, and payees with a no_bill rule. Reads at most the latest 50,000 charges.';
 
 COMMENT ON FUNCTION "app"."find_rhythm"(integer) IS 'Returns the frequency and interval of two charges so many days apart, such as "monthly/3"; null for none.';
 
 COMMENT ON FUNCTION "app"."find_same_income"(app.context, app.incomes, bigint) IS 'Returns the income with the same name, amount and day. Otherwise returns income from a statement up to five days before or after, with the same amount, or with a similar name or the same sort and an amount within 5 percent. Names of different payers are not the same, whatever their sort.';
 
 COMMENT ON FUNCTION "app"."find_same_payment"(jsonb) IS 'Returns the expense or bill payment with the same day, amount, currency, direction and payee (or name, without a payee). Also matches a similarly named bank row up to five days later. Returns null when there is none.';
+
+COMMENT ON FUNCTION "app"."find_savings"(app.context, date) IS 'Contracts whose confirmed end has passed, with the due dates since then without a charge in the statements of the account that paid; unproven counts those that the statements do not cover.';
+
+COMMENT ON FUNCTION "app"."find_similar_incomes"(app.context, date, date) IS 'Returns rules with another income that is expected on a nearby date in a period and may be the same: a similar amount, and a name that may mean the same payer or comes from a statement.';
 
 COMMENT ON FUNCTION "app"."find_spending"(app.expenses, app.expense_occurrences, bigint, date[], boolean) IS 'Returns the one-off expense that pays a bill''s date: of the given or expected amount, near one of some days. All null without one, or if the expense and the bill are visible to different people. is_linkable is false for an expense that is split or reimbursed.';
 
@@ -23407,9 +24579,7 @@ COMMENT ON FUNCTION "app"."forget_credential"() IS 'Deletes the credential of a 
 
 COMMENT ON FUNCTION "app"."forget_layouts"(app.context, jsonb) IS 'Deletes the answers about header lines, so that the next statement asks again. Ends the tool with not_found for an unknown id.';
 
-COMMENT ON FUNCTION "app"."forget_line"() IS 'Marks a statement line as forgotten when a payment linked to it is purged.';
-
-COMMENT ON FUNCTION "app"."forget_line_of_income"() IS 'Marks a statement line as forgotten when its income is purged, like app.forget_line.';
+COMMENT ON FUNCTION "app"."forget_line"() IS 'Marks a statement line as forgotten when its income or a payment linked to it is purged.';
 
 COMMENT ON FUNCTION "app"."former_payments"(date) IS 'Returns payments in a form that statements still use and the books don''t: merged payments, and splits as one payment. Each comes with the payment that replaced it.';
 
@@ -23457,11 +24627,15 @@ COMMENT ON FUNCTION "app"."import_questions"(app.import_batches, jsonb) IS 'Retu
 
 COMMENT ON FUNCTION "app"."import_whole_file"(app.context, jsonb) IS 'Step all: takes a short file from its text to the preview in one call.';
 
+COMMENT ON FUNCTION "app"."income_days"(text, integer) IS 'The longest time between two dates of a rhythm, in days.';
+
 COMMENT ON FUNCTION "app"."income_key"(app.incomes, text) IS 'The key that groups an income: without a category, its sort.';
 
 COMMENT ON FUNCTION "app"."income_schedule"(text, integer, date, date, integer) IS 'The schedule of an income, for the functions about schedules of bills.';
 
 COMMENT ON FUNCTION "app"."income_sort"(text) IS 'The sort of an income by its name: salary, tax_refund, rent or other.';
+
+COMMENT ON FUNCTION "app"."income_words"(text) IS 'Returns the words of an income''s name that name its payer or the person who earns it: "ben" for "Ben''s salary".';
 
 COMMENT ON FUNCTION "app"."instant"() IS 'Returns the instant of the running request from its function (setting app.at), otherwise the transaction''s own.';
 
@@ -23486,6 +24660,8 @@ COMMENT ON FUNCTION "app"."is_long"(text, jsonb) IS 'Whether a write takes too l
 COMMENT ON FUNCTION "app"."is_members_address"(text, text) IS 'Whether a member signs in with an address, in lower case.';
 
 COMMENT ON FUNCTION "app"."is_money_back"(text) IS 'Whether a name means that a seller returned money.';
+
+COMMENT ON FUNCTION "app"."is_named_in"(text[], text) IS 'Whether one of app.names_in has all words of a name.';
 
 COMMENT ON FUNCTION "app"."is_own_transfer"(text) IS 'Whether a name means moving money to or from a savings account, or between own accounts; its fees are spending.';
 
@@ -23579,9 +24755,13 @@ COMMENT ON FUNCTION "app"."list_free_halves"(app.context, app.import_batches, da
 
 COMMENT ON FUNCTION "app"."list_hidden_categories"() IS 'Returns the ids of private categories that the person may not see. Policies call it once per statement; a subquery in each policy made every statement slower to plan.';
 
+COMMENT ON FUNCTION "app"."list_income_notes"(app.context, app.forecast_event[], date) IS 'What a forecast says about income: [{code: income_late, which should have come | income_stopped, whose payer paid regularly | income_alike, which may be counted twice | income_later, the next one after the forecast | no_income}].';
+
 COMMENT ON FUNCTION "app"."list_incomes"(app.context, jsonb) IS 'Income for list_expenses: {rows, repeating?: the rules for recurring income}.';
 
 COMMENT ON FUNCTION "app"."list_known_lines"(text, date, date) IS 'Returns the lines of an account that are already handled, including hidden ones. A person who has the file sees the line anyway, and it must not be imported twice. The matched record is not revealed.';
+
+COMMENT ON FUNCTION "app"."list_later_charges"(app.context, date) IS 'The charges since a day that follow the end of a bill: its payments for later dates, and expenses with its name and about its amount, unless a bill that goes on covers them.';
 
 COMMENT ON FUNCTION "app"."list_layouts"(app.context) IS 'Returns the explained header lines of accounts that the person sees: [{id, account, header, answers, confirmed_at}].';
 
@@ -23615,6 +24795,8 @@ COMMENT ON FUNCTION "app"."list_sums"(bigint[]) IS 'Returns the sums of two to f
 
 COMMENT ON FUNCTION "app"."list_unknown_categories"(app.context, app.import_batches) IS 'Returns the categories in rows that the organization lacks, most frequent first: [{name, rows}].';
 
+COMMENT ON FUNCTION "app"."list_unplanned_charges"(app.context, app.forecast_basis) IS 'Names the charges that recur without a bill, which a forecast spreads over the days: [{code: recurring_unplanned, count, items: [{name, amount, currency, frequency, every, next_on}]}], otherwise [].';
+
 COMMENT ON FUNCTION "app"."list_who_may"(text) IS 'Returns the people to ask when a role lacks a right: {who: up to two addresses of the owner and a manager with the right}.';
 
 COMMENT ON FUNCTION "app"."load_import"(app.context, app.import_batches) IS 'Step load: returns the progress of an import and the inputs for reading its file again: {file, mapping, learned, home}.';
@@ -23633,7 +24815,7 @@ COMMENT ON FUNCTION "app"."log_balances"(app.context, jsonb, boolean) IS 'Stores
 
 COMMENT ON FUNCTION "app"."log_expenses"(app.context, jsonb) IS 'Tool log_expenses. Returns data {results, totals_by_currency}; the totals cover written items.';
 
-COMMENT ON FUNCTION "app"."log_income"(app.context, jsonb, text, bigint, jsonb) IS 'Stores an income, and with repeats a rule for the next ones: {result, others: rules of the same name}. A rule that begins later is stored alone.';
+COMMENT ON FUNCTION "app"."log_income"(app.context, jsonb, text, bigint, jsonb) IS 'Stores an income, and with repeats a rule for the next ones: {result, added?: by app.add_income_rule}. A rule that begins later is stored alone.';
 
 COMMENT ON FUNCTION "app"."log_incomes"(app.context, jsonb) IS 'Stores the income among the items of log_expenses: {results, warnings, facts}.';
 
@@ -23643,13 +24825,13 @@ COMMENT ON FUNCTION "app"."mark_bill_paid"(app.context, jsonb) IS 'Tool mark_bil
 
 COMMENT ON FUNCTION "app"."mark_undone"(app.change_sets, text) IS 'Marks a change as undone, and updates the changes that it had reverted.';
 
-COMMENT ON FUNCTION "app"."match_document"(app.context, app.documents) IS 'Returns the record of a document if the match is certain (tier 1 or 2), or up to three candidates. Empty for a new document, and for one without payee, currency or date.';
+COMMENT ON FUNCTION "app"."match_document"(app.context, app.documents) IS 'Returns the record of a document if the match is certain (tier 0 to 2), or up to three candidates; empty for a new document.';
 
 COMMENT ON FUNCTION "app"."match_import_page"(app.context, app.import_batches) IS 'Step match: matches the next page of rows with the books.';
 
 COMMENT ON FUNCTION "app"."match_import_rows"(app.context, app.import_batches, integer, integer) IS 'Matches the rows between two lines of an import with the books, as known, linked, transfer, likely or new.';
 
-COMMENT ON FUNCTION "app"."match_income_rules"(app.context, date) IS 'Returns the rule of each income received since a day: the payer''s, otherwise one with a nearby date and a similar amount.';
+COMMENT ON FUNCTION "app"."match_income_rules"(app.context, date) IS 'Returns the rule of each income received since a day, also before the rule''s first date: the rule with the same payer, otherwise one with a nearby date and a similar amount whose name may mean the same payer. Of several payers on the same dates, the best one is the rule''s.';
 
 COMMENT ON FUNCTION "app"."match_key_of"(app.document_match) IS 'Returns the key of a record, or of a bill''s date, in app.documents.declined.';
 
@@ -23669,9 +24851,11 @@ COMMENT ON FUNCTION "app"."materialize_occurrences"(app.expenses, integer, integ
 
 COMMENT ON FUNCTION "app"."may_be_asked"(text, uuid, timestamp with time zone) IS 'Whether a person may get another mail about an organization within this hour. The limit protects against assistants that propose and withdraw repeatedly. Further proposals appear on the person''s page, and are mailed later if still pending.';
 
+COMMENT ON FUNCTION "app"."may_be_same_payer"(app.income_name, app.income_name) IS 'Whether two names of income may mean the same payer: they share a word, or one of them names no payer.';
+
 COMMENT ON FUNCTION "app"."may_decide"(app.proposals, uuid, text) IS 'Whether a person may approve or refuse a proposal, on the page or through one of their assistants.';
 
-COMMENT ON FUNCTION "app"."may_share_payer"(text, text) IS 'Whether two names of income may name the same payer: they share a word, or one names nobody.';
+COMMENT ON FUNCTION "app"."may_share_payer"(text, text) IS 'Whether two names of income may mean the same payer.';
 
 COMMENT ON FUNCTION "app"."means_uncategorized"(text) IS 'Whether a text means having no category; an existing category of that name comes first.';
 
@@ -23706,6 +24890,8 @@ COMMENT ON FUNCTION "app"."name_parties"(uuid[]) IS 'The addresses of people wit
 COMMENT ON FUNCTION "app"."named_period"(text, date) IS 'Returns the period that a word such as last_month means on a day. this_, last_ and next_ mean whole weeks, months, quarters or years; last_30_days and the like end on that day.';
 
 COMMENT ON FUNCTION "app"."names_agree"(text, text, text, text, boolean) IS 'Whether two records have the same name: all words of the shorter name or payee are in the other''s. payees_decide: if both have a payee, names don''t count.';
+
+COMMENT ON FUNCTION "app"."names_in"(app.documents) IS 'Returns the words of each name in a document whose payee is unknown, with spaces around them.';
 
 COMMENT ON FUNCTION "app"."names_member"(text[], text) IS 'Whether a statement''s text is a name whose words appear in the person''s address.';
 
@@ -23813,6 +24999,8 @@ COMMENT ON FUNCTION "app"."pay_matched_date"(app.context, jsonb, jsonb, bigint, 
 
 COMMENT ON FUNCTION "app"."pay_occurrence"(app.expense_occurrences, bigint, date, text, uuid, text, boolean, uuid, app.payments) IS 'Records a payment for an occurrence and merges a matching one-off expense into it. The payer is the first known of the named person, the expense''s payer, the bill''s and the author. The caller decides whether the occurrence is closed.';
 
+COMMENT ON FUNCTION "app"."payee_likeness"(app.documents, text[], app.expenses) IS 'Returns app.compare_names of a document''s payee and a record; for an unknown payee, 2 if the document names the record''s.';
+
 COMMENT ON FUNCTION "app"."payee_words"(text) IS 'Returns the words of a payee or name in lower case, without accents and punctuation, separated by single spaces.';
 
 COMMENT ON FUNCTION "app"."payer_words"(text) IS 'Returns the words of an income''s name that name its payer; none for "My October salary".';
@@ -23872,6 +25060,8 @@ COMMENT ON FUNCTION "app"."read_expenses"(text[]) IS 'Returns one-off expenses a
 COMMENT ON FUNCTION "app"."read_export_page"(text, jsonb, date, date) IS 'Returns a page of one part of the books, as the person in the request''s claims sees it: {rows, next, latest_change}. Returns null without an active membership.';
 
 COMMENT ON FUNCTION "app"."read_forecast"(app.context, date, app.forecast_position[]) IS 'Returns the inputs of a forecast until a day. Leaves out balances older than 45 days.';
+
+COMMENT ON FUNCTION "app"."read_income_name"(text) IS 'Returns the words of an income''s name.';
 
 COMMENT ON FUNCTION "app"."read_kept"(text) IS 'Returns the fields that a merge reports.';
 
@@ -24099,7 +25289,11 @@ COMMENT ON FUNCTION "app"."value_in_base"(text, bigint, text, date, bigint, text
 
 COMMENT ON FUNCTION "app"."visible_records"(text, text[]) IS 'Returns the records of an event that the person in the request''s claims may see.';
 
+COMMENT ON FUNCTION "app"."warn_of_amounts"(app.context, jsonb) IS 'Returns a warning about new expenses of more than a hundred times the largest earlier one.';
+
 COMMENT ON FUNCTION "app"."warn_of_assignee"(app.expenses) IS 'A warning if a bill in a private category is assigned to a member who can''t see it and so gets no mail.';
+
+COMMENT ON FUNCTION "app"."warn_of_balance"(app.accounts, date, bigint, text, boolean) IS 'Returns warnings about a stated balance in an unexpected currency, beside a different one of a statement, or as round as the limit of an overdraft.';
 
 COMMENT ON FUNCTION "app"."warn_of_balances"(jsonb) IS 'A warning with the balances that a deletion changes, before and after it. before: those of app.describe_balances, or null when nothing shared is deleted.';
 
@@ -24122,6 +25316,8 @@ COMMENT ON FUNCTION "app"."warn_of_gaps"(app.accounts, date, date) IS 'Returns a
 COMMENT ON FUNCTION "app"."warn_of_hidden_income"() IS 'A warning for people from whom income may be hidden. It does not reveal whether hidden income exists.';
 
 COMMENT ON FUNCTION "app"."warn_of_income"(app.context, app.period) IS 'Warnings about income that is unknown: hidden, before the first record, or still expected in a running period.';
+
+COMMENT ON FUNCTION "app"."warn_of_mail"(app.context) IS 'Returns warnings about mail that list_documents cannot show: waiting for a decision, for people who may decide, and not stored in the last three days, also for the person in whose name it was read.';
 
 COMMENT ON FUNCTION "app"."warn_of_open_dates"(app.context, app.expenses) IS 'Questions about a paused or cancelled bill: earlier due dates that are still open or partly paid.';
 
@@ -24208,6 +25404,8 @@ COMMENT ON FUNCTION "identity"."find_standing"() IS 'Returns the standing of the
 COMMENT ON FUNCTION "identity"."found_organization"(uuid, text, text, boolean, timestamp with time zone) IS 'Creates an organization with its owner and its default categories. Returns its id.';
 
 COMMENT ON FUNCTION "identity"."hold_account"(uuid) IS 'Prevents the deletion of a person''s account until the transaction ends; false when the deletion is already scheduled. Functions that create organizations, add members or connect apps call it first.';
+
+COMMENT ON FUNCTION "identity"."hold_invitation"(uuid, text, timestamp with time zone) IS 'Returns an invitation that a person wants to change, and holds its organization''s members until the end of the transaction; or the outcome that refuses it: unknown, not_allowed, or one of identity.hold_members.';
 
 COMMENT ON FUNCTION "identity"."hold_members"(text, uuid, timestamp with time zone) IS 'identity.lock_members for a person who changes members. Returns identity.refuse_deleting, whose result stays valid until the transaction ends.';
 
@@ -24663,7 +25861,7 @@ COMMENT ON TYPE "app"."context" IS 'The person, organization and time of a tool 
 
 COMMENT ON TYPE "app"."contract_exit" IS 'A way out of a contract: the first day without it, the last day to cancel for that, and whether missing that day costs more than a month or two, because the minimum term or a longer one ends.';
 
-COMMENT ON TYPE "app"."document_match" IS 'A record that a document may belong to. tier: 1 an open date of a bill and 2 a payment, both certain; 3 and 4 the same, but likely. gap: days between it and the document.';
+COMMENT ON TYPE "app"."document_match" IS 'A record that a document may belong to. tier: 1 an open date of a bill and 2 a payment, both certain; 3 and 4 the same, but likely; 0 the record of the same invoice. gap: days between it and the document. is_usual: the amount is the bill''s usual one, because the date has none yet.';
 
 COMMENT ON TYPE "app"."expense_filter" IS 'A parsed filter. words are patterns for folded text; other text is in lower case. An empty category id means Uncategorized. Amounts are minor units of amount_currency, compared with the value of each payment; own_bounds holds them as [least, most] in minor units of every currency.';
 
@@ -24671,11 +25869,13 @@ COMMENT ON TYPE "app"."forecast_basis" IS 'The inputs of a forecast. left_out li
 
 COMMENT ON TYPE "app"."forecast_day" IS 'The expected balance of an account at the end of a day or, without account_id, of all accounts in the base currency. Nine of ten real balances lie between low and high.';
 
-COMMENT ON TYPE "app"."forecast_event" IS 'A change of a balance: minor is the likely amount; down and up are its margins of error. kind: bill or income, which are expected; paid (bill), received (income) or recorded (spending), which no statement has yet. Without account_id, only the total changes.';
+COMMENT ON TYPE "app"."forecast_event" IS 'A change of a balance: minor is the likely amount; down and up are its margins of error. kind: bill or income, which are expected; paid (bill), received (income) or recorded (spending), which no statement has yet; unplaced (income), which a balance may contain already. Without account_id, only the total changes.';
 
 COMMENT ON TYPE "app"."forecast_position" IS 'An account in one currency. minor: its last balance and the lines since, until covered_on. day_minor: the average daily sum of its lines in the last months, without bills and income; week_variance: the variance of this sum between weeks; outside_ leaves out transfers to other positions. in_base: the value of a minor unit in the base currency, null without a rate. kind: account, card or closed. heir_id: the account that a closed one was emptied into. bill_ids: the bills whose latest charges are in its lines.';
 
 COMMENT ON TYPE "app"."income_group" IS 'Income of a group, in minor units of the target currency.';
+
+COMMENT ON TYPE "app"."income_name" IS 'The words of an income''s name (app.income_words), and those that name its payer.';
 
 COMMENT ON TYPE "app"."kept_row" IS 'A row before a change, after it, and now. A state is null if the row did not exist.';
 
@@ -24769,6 +25969,10 @@ REVOKE ALL ON FUNCTION "app"."claims_of"(oauth.grants, timestamp with time zone)
 
 GRANT EXECUTE ON FUNCTION "app"."claims_of"(oauth.grants, timestamp with time zone) TO "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."compare_forecast_sums"(app.context, app.forecast_basis, app.forecast_day[], date) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."compare_forecast_sums"(app.context, app.forecast_basis, app.forecast_day[], date) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."compare_with_limit"(app.context, app.forecast_position[]) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."compare_with_limit"(app.context, app.forecast_position[]) TO "authenticated", "postgres", "service_role";
@@ -24849,6 +26053,10 @@ REVOKE ALL ON FUNCTION "app"."describe_places"(app.documents) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."describe_places"(app.documents) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."describe_record"(app.documents) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."describe_record"(app.documents) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."describe_sum"(app.context, app.money_sum[], app.money_sum[], text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."describe_sum"(app.context, app.money_sum[], app.money_sum[], text) TO "authenticated", "postgres", "service_role";
@@ -24864,6 +26072,10 @@ GRANT EXECUTE ON FUNCTION "app"."document_minor"(app.documents) TO "authenticate
 REVOKE ALL ON FUNCTION "app"."draft_cancellation"(app.context, jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."draft_cancellation"(app.context, jsonb) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."earlier_schedule"(app.incomes) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."earlier_schedule"(app.incomes) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."earned_words"() FROM PUBLIC;
 
@@ -24892,6 +26104,10 @@ GRANT EXECUTE ON FUNCTION "app"."emit_proposal"() TO "postgres", "service_role";
 REVOKE ALL ON FUNCTION "app"."emit_reminders"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."emit_reminders"() TO "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."ended_on"(app.expenses, text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."ended_on"(app.expenses, text) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."events_before"(timestamp with time zone) FROM PUBLIC;
 
@@ -24925,6 +26141,14 @@ REVOKE ALL ON FUNCTION "app"."find_cancel_dates"(app.context, integer) FROM PUBL
 
 GRANT EXECUTE ON FUNCTION "app"."find_cancel_dates"(app.context, integer) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."find_charged_after_end"(app.context, date) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."find_charged_after_end"(app.context, date) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."find_charged_rises"(app.context, date) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."find_charged_rises"(app.context, date) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."find_charged_trials"(app.context) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."find_charged_trials"(app.context) TO "authenticated", "postgres", "service_role";
@@ -24932,6 +26156,10 @@ GRANT EXECUTE ON FUNCTION "app"."find_charged_trials"(app.context) TO "authentic
 REVOKE ALL ON FUNCTION "app"."find_conflicts"(text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."find_conflicts"(text) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."find_copied"(app.documents) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."find_copied"(app.documents) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."find_document"(app.context, text) FROM PUBLIC;
 
@@ -24945,9 +26173,13 @@ REVOKE ALL ON FUNCTION "app"."find_duplicates"(app.context, text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."find_duplicates"(app.context, text) TO "authenticated", "postgres", "service_role";
 
-REVOKE ALL ON FUNCTION "app"."find_ended_contracts"(app.context, date) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "app"."find_income_account"(app.context, app.incomes) FROM PUBLIC;
 
-GRANT EXECUTE ON FUNCTION "app"."find_ended_contracts"(app.context, date) TO "authenticated", "postgres", "service_role";
+GRANT EXECUTE ON FUNCTION "app"."find_income_account"(app.context, app.incomes) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."find_income_category"(app.context, text, date) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."find_income_category"(app.context, text, date) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."find_income_events"(app.context, date, app.forecast_position[], app.forecast_position[]) FROM PUBLIC;
 
@@ -24973,9 +26205,9 @@ REVOKE ALL ON FUNCTION "app"."find_mail_reader"(text, text, boolean, timestamp w
 
 GRANT EXECUTE ON FUNCTION "app"."find_mail_reader"(text, text, boolean, timestamp with time zone) TO "postgres", "service_role";
 
-REVOKE ALL ON FUNCTION "app"."find_open_dates_for"(app.context, app.documents, text[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "app"."find_open_dates_for"(app.context, app.documents) FROM PUBLIC;
 
-GRANT EXECUTE ON FUNCTION "app"."find_open_dates_for"(app.context, app.documents, text[]) TO "authenticated", "postgres", "service_role";
+GRANT EXECUTE ON FUNCTION "app"."find_open_dates_for"(app.context, app.documents) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."find_organizations_with_mail"(timestamp with time zone) FROM PUBLIC;
 
@@ -24985,9 +26217,13 @@ REVOKE ALL ON FUNCTION "app"."find_paid_by"(app.context, uuid, date, date) FROM 
 
 GRANT EXECUTE ON FUNCTION "app"."find_paid_by"(app.context, uuid, date, date) TO "authenticated", "postgres", "service_role";
 
-REVOKE ALL ON FUNCTION "app"."find_payments_for"(app.context, app.documents, text[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "app"."find_payee_key"(app.context, text) FROM PUBLIC;
 
-GRANT EXECUTE ON FUNCTION "app"."find_payments_for"(app.context, app.documents, text[]) TO "authenticated", "postgres", "service_role";
+GRANT EXECUTE ON FUNCTION "app"."find_payee_key"(app.context, text) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."find_payments_for"(app.context, app.documents) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."find_payments_for"(app.context, app.documents) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."find_positions"(app.context) FROM PUBLIC;
 
@@ -25004,6 +26240,14 @@ GRANT EXECUTE ON FUNCTION "app"."find_rhythm"(integer) TO "authenticated", "post
 REVOKE ALL ON FUNCTION "app"."find_same_income"(app.context, app.incomes, bigint) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."find_same_income"(app.context, app.incomes, bigint) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."find_savings"(app.context, date) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."find_savings"(app.context, date) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."find_similar_incomes"(app.context, date, date) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."find_similar_incomes"(app.context, date, date) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."find_spending"(app.expenses, app.expense_occurrences, bigint, date[], boolean) FROM PUBLIC;
 
@@ -25053,10 +26297,6 @@ REVOKE ALL ON FUNCTION "app"."foresee_import"(app.context, jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."foresee_import"(app.context, jsonb) TO "authenticated", "postgres", "service_role";
 
-REVOKE ALL ON FUNCTION "app"."forget_line_of_income"() FROM PUBLIC;
-
-GRANT EXECUTE ON FUNCTION "app"."forget_line_of_income"() TO "authenticated", "postgres", "service_role";
-
 REVOKE ALL ON FUNCTION "app"."has_app"(uuid, text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."has_app"(uuid, text) TO "postgres", "service_role";
@@ -25081,6 +26321,10 @@ REVOKE ALL ON FUNCTION "app"."import_whole_file"(app.context, jsonb) FROM PUBLIC
 
 GRANT EXECUTE ON FUNCTION "app"."import_whole_file"(app.context, jsonb) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."income_days"(text, integer) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."income_days"(text, integer) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."income_key"(app.incomes, text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."income_key"(app.incomes, text) TO "authenticated", "postgres", "service_role";
@@ -25092,6 +26336,10 @@ GRANT EXECUTE ON FUNCTION "app"."income_schedule"(text, integer, date, date, int
 REVOKE ALL ON FUNCTION "app"."income_sort"(text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."income_sort"(text) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."income_words"(text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."income_words"(text) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."is_about_income"(jsonb) FROM PUBLIC;
 
@@ -25120,6 +26368,10 @@ GRANT EXECUTE ON FUNCTION "app"."is_members_address"(text, text) TO "postgres", 
 REVOKE ALL ON FUNCTION "app"."is_money_back"(text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."is_money_back"(text) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."is_named_in"(text[], text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."is_named_in"(text[], text) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."is_own_transfer"(text) FROM PUBLIC;
 
@@ -25177,9 +26429,17 @@ REVOKE ALL ON FUNCTION "app"."list_forecast_days"(app.forecast_day[], app.foreca
 
 GRANT EXECUTE ON FUNCTION "app"."list_forecast_days"(app.forecast_day[], app.forecast_event[]) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."list_income_notes"(app.context, app.forecast_event[], date) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."list_income_notes"(app.context, app.forecast_event[], date) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."list_incomes"(app.context, jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."list_incomes"(app.context, jsonb) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."list_later_charges"(app.context, date) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."list_later_charges"(app.context, date) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."list_line_incomes"(text) FROM PUBLIC;
 
@@ -25192,6 +26452,10 @@ GRANT EXECUTE ON FUNCTION "app"."list_own_subjects"(app.change_sets) TO "authent
 REVOKE ALL ON FUNCTION "app"."list_subjects"(app.change_sets) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."list_subjects"(app.change_sets) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."list_unplanned_charges"(app.context, app.forecast_basis) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."list_unplanned_charges"(app.context, app.forecast_basis) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."log_balance"(app.context, jsonb, text) FROM PUBLIC;
 
@@ -25221,6 +26485,10 @@ REVOKE ALL ON FUNCTION "app"."match_key_of"(app.document_match) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."match_key_of"(app.document_match) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."may_be_same_payer"(app.income_name, app.income_name) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."may_be_same_payer"(app.income_name, app.income_name) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."may_share_payer"(text, text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."may_share_payer"(text, text) TO "authenticated", "postgres", "service_role";
@@ -25240,6 +26508,10 @@ GRANT EXECUTE ON FUNCTION "app"."missing_of_contract"(app.expenses, date) TO "au
 REVOKE ALL ON FUNCTION "app"."most_document_bytes"(text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."most_document_bytes"(text) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."names_in"(app.documents) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."names_in"(app.documents) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."names_member"(text[], text) FROM PUBLIC;
 
@@ -25317,6 +26589,10 @@ REVOKE ALL ON FUNCTION "app"."parse_received_on"(app.context, text, text, boolea
 
 GRANT EXECUTE ON FUNCTION "app"."parse_received_on"(app.context, text, text, boolean) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."payee_likeness"(app.documents, text[], app.expenses) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."payee_likeness"(app.documents, text[], app.expenses) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."payer_words"(text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."payer_words"(text) TO "authenticated", "postgres", "service_role";
@@ -25344,6 +26620,10 @@ GRANT EXECUTE ON FUNCTION "app"."read_document"(app.context, text) TO "authentic
 REVOKE ALL ON FUNCTION "app"."read_forecast"(app.context, date, app.forecast_position[]) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."read_forecast"(app.context, date, app.forecast_position[]) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."read_income_name"(text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."read_income_name"(text) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."read_place"(app.documents, text, jsonb) FROM PUBLIC;
 
@@ -25425,6 +26705,14 @@ REVOKE ALL ON FUNCTION "app"."visible_records"(text, text[]) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."visible_records"(text, text[]) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."warn_of_amounts"(app.context, jsonb) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."warn_of_amounts"(app.context, jsonb) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."warn_of_balance"(app.accounts, date, bigint, text, boolean) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."warn_of_balance"(app.accounts, date, bigint, text, boolean) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."warn_of_balances"(jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."warn_of_balances"(jsonb) TO "authenticated", "postgres", "service_role";
@@ -25452,6 +26740,10 @@ GRANT EXECUTE ON FUNCTION "app"."warn_of_hidden_income"() TO "authenticated", "p
 REVOKE ALL ON FUNCTION "app"."warn_of_income"(app.context, app.period) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."warn_of_income"(app.context, app.period) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."warn_of_mail"(app.context) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."warn_of_mail"(app.context) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."warn_of_recurring_charges"(app.context, app.import_batches) FROM PUBLIC;
 
@@ -25496,6 +26788,10 @@ GRANT EXECUTE ON FUNCTION "app"."write_document_dates"(app.context, app.document
 REVOKE ALL ON FUNCTION "identity"."barred_by"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "identity"."barred_by"() TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "identity"."hold_invitation"(uuid, text, timestamp with time zone) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "identity"."hold_invitation"(uuid, text, timestamp with time zone) TO "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "identity"."is_review_over"(uuid, timestamp with time zone) FROM PUBLIC;
 
@@ -25694,6 +26990,8 @@ GRANT USAGE ON TYPE "app"."forecast_event" TO "postgres";
 GRANT USAGE ON TYPE "app"."forecast_position" TO "postgres";
 
 GRANT USAGE ON TYPE "app"."income_group" TO "postgres";
+
+GRANT USAGE ON TYPE "app"."income_name" TO "postgres";
 
 GRANT USAGE ON TYPE "app"."limited_balance" TO "postgres";
 
