@@ -165,36 +165,36 @@ comment on function public.invite_member is
   '{"outcome":"invited","organization_name"}, or outcome not_allowed, plan, already_member or too_many.';
 
 create or replace function identity.hold_invitation(user_id uuid, invitation_id text, at timestamptz,
-  out invitation identity.invitations, out refusal jsonb)
+  out organization_id text, out address text, out role text, out refusal jsonb)
 language plpgsql volatile set search_path = '' as $$
 begin
-  select * into invitation from identity.invitations as i
+  select i.organization_id, i.address, i.role into organization_id, address, role
+  from identity.invitations as i
   where i.id = invitation_id and identity.member_may(i.organization_id, user_id, 'members:manage');
   if not found then
     refusal := '{"outcome":"unknown"}';
     return;
   end if;
-  refusal := identity.hold_members(invitation.organization_id, user_id, at);
-  if refusal is null and not identity.may_give_role(invitation.organization_id, user_id, invitation.role, at) then
+  refusal := identity.hold_members(organization_id, user_id, at);
+  if refusal is null and not identity.may_give_role(organization_id, user_id, role, at) then
     refusal := '{"outcome":"not_allowed"}';
   end if;
 end
 $$;
 comment on function identity.hold_invitation is
-  'Returns an invitation that a person wants to change, and holds its organization''s members until the end of the '
-  'transaction; or the outcome that refuses it: unknown, not_allowed, or one of identity.hold_members.';
+  'Returns facts about an invitation that a person wants to change, and holds its organization''s members until the '
+  'end of the transaction; or the outcome that refuses it: unknown, not_allowed, or one of identity.hold_members.';
 
 create or replace function public.resend_invitation(user_id uuid, invitation_id text, token_hash text, at timestamptz)
   returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   checked constant record := identity.hold_invitation(user_id, invitation_id, at);
-  sent constant identity.invitations := checked.invitation;
 begin
   if checked.refusal is not null then
     return checked.refusal;
   end if;
-  if not identity.may_grow(sent.organization_id, at) then
+  if not identity.may_grow(checked.organization_id, at) then
     return '{"outcome":"plan"}';
   end if;
   update identity.invitations as i
@@ -204,10 +204,10 @@ begin
   if not found then
     return '{"outcome":"unknown"}';
   end if;
-  perform identity.record_event('member.invited', user_id, sent.organization_id,
-    jsonb_build_object('role', sent.role, 'again', true), at);
-  return jsonb_build_object('outcome', 'invited', 'address', sent.address, 'role', sent.role, 'organization_name',
-    (select o.name from identity.organizations as o where o.id = sent.organization_id));
+  perform identity.record_event('member.invited', user_id, checked.organization_id,
+    jsonb_build_object('role', checked.role, 'again', true), at);
+  return jsonb_build_object('outcome', 'invited', 'address', checked.address, 'role', checked.role, 'organization_name',
+    (select o.name from identity.organizations as o where o.id = checked.organization_id));
 end
 $$;
 comment on function public.resend_invitation is
@@ -218,7 +218,6 @@ create or replace function public.withdraw_invitation(user_id uuid, invitation_i
 language plpgsql volatile set search_path = '' as $$
 declare
   checked constant record := identity.hold_invitation(user_id, invitation_id, at);
-  withdrawn constant identity.invitations := checked.invitation;
 begin
   if checked.refusal is not null then
     return checked.refusal;
@@ -228,7 +227,7 @@ begin
   if not found then
     return '{"outcome":"unknown"}';
   end if;
-  perform identity.record_event('member.invitation_withdrawn', user_id, withdrawn.organization_id, '{}', at);
+  perform identity.record_event('member.invitation_withdrawn', user_id, checked.organization_id, '{}', at);
   return '{"outcome":"withdrawn"}';
 end
 $$;
