@@ -19481,20 +19481,21 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION identity.hold_invitation(user_id uuid, invitation_id text, at timestamp with time zone, OUT invitation identity.invitations, OUT refusal jsonb)
+CREATE OR REPLACE FUNCTION identity.hold_invitation(user_id uuid, invitation_id text, at timestamp with time zone, OUT organization_id text, OUT address text, OUT role text, OUT refusal jsonb)
  RETURNS record
  LANGUAGE plpgsql
  SET search_path TO ''
 AS $function$
 begin
-  select * into invitation from identity.invitations as i
+  select i.organization_id, i.address, i.role into organization_id, address, role
+  from identity.invitations as i
   where i.id = invitation_id and identity.member_may(i.organization_id, user_id, 'members:manage');
   if not found then
     refusal := '{"outcome":"unknown"}';
     return;
   end if;
-  refusal := identity.hold_members(invitation.organization_id, user_id, at);
-  if refusal is null and not identity.may_give_role(invitation.organization_id, user_id, invitation.role, at) then
+  refusal := identity.hold_members(organization_id, user_id, at);
+  if refusal is null and not identity.may_give_role(organization_id, user_id, role, at) then
     refusal := '{"outcome":"not_allowed"}';
   end if;
 end
@@ -23144,12 +23145,11 @@ CREATE OR REPLACE FUNCTION public.resend_invitation(user_id uuid, invitation_id 
 AS $function$
 declare
   checked constant record := identity.hold_invitation(user_id, invitation_id, at);
-  sent constant identity.invitations := checked.invitation;
 begin
   if checked.refusal is not null then
     return checked.refusal;
   end if;
-  if not identity.may_grow(sent.organization_id, at) then
+  if not identity.may_grow(checked.organization_id, at) then
     return '{"outcome":"plan"}';
   end if;
   update identity.invitations as i
@@ -23159,10 +23159,10 @@ begin
   if not found then
     return '{"outcome":"unknown"}';
   end if;
-  perform identity.record_event('member.invited', user_id, sent.organization_id,
-    jsonb_build_object('role', sent.role, 'again', true), at);
-  return jsonb_build_object('outcome', 'invited', 'address', sent.address, 'role', sent.role, 'organization_name',
-    (select o.name from identity.organizations as o where o.id = sent.organization_id));
+  perform identity.record_event('member.invited', user_id, checked.organization_id,
+    jsonb_build_object('role', checked.role, 'again', true), at);
+  return jsonb_build_object('outcome', 'invited', 'address', checked.address, 'role', checked.role, 'organization_name',
+    (select o.name from identity.organizations as o where o.id = checked.organization_id));
 end
 $function$;
 
@@ -23515,7 +23515,6 @@ CREATE OR REPLACE FUNCTION public.withdraw_invitation(user_id uuid, invitation_i
 AS $function$
 declare
   checked constant record := identity.hold_invitation(user_id, invitation_id, at);
-  withdrawn constant identity.invitations := checked.invitation;
 begin
   if checked.refusal is not null then
     return checked.refusal;
@@ -23525,7 +23524,7 @@ begin
   if not found then
     return '{"outcome":"unknown"}';
   end if;
-  perform identity.record_event('member.invitation_withdrawn', user_id, withdrawn.organization_id, '{}', at);
+  perform identity.record_event('member.invitation_withdrawn', user_id, checked.organization_id, '{}', at);
   return '{"outcome":"withdrawn"}';
 end
 $function$;
@@ -25405,7 +25404,7 @@ COMMENT ON FUNCTION "identity"."found_organization"(uuid, text, text, boolean, t
 
 COMMENT ON FUNCTION "identity"."hold_account"(uuid) IS 'Prevents the deletion of a person''s account until the transaction ends; false when the deletion is already scheduled. Functions that create organizations, add members or connect apps call it first.';
 
-COMMENT ON FUNCTION "identity"."hold_invitation"(uuid, text, timestamp with time zone) IS 'Returns an invitation that a person wants to change, and holds its organization''s members until the end of the transaction; or the outcome that refuses it: unknown, not_allowed, or one of identity.hold_members.';
+COMMENT ON FUNCTION "identity"."hold_invitation"(uuid, text, timestamp with time zone) IS 'Returns facts about an invitation that a person wants to change, and holds its organization''s members until the end of the transaction; or the outcome that refuses it: unknown, not_allowed, or one of identity.hold_members.';
 
 COMMENT ON FUNCTION "identity"."hold_members"(text, uuid, timestamp with time zone) IS 'identity.lock_members for a person who changes members. Returns identity.refuse_deleting, whose result stays valid until the transaction ends.';
 
