@@ -22,7 +22,7 @@ function schemasIn(schema: JsonSchema): JsonSchema[] {
 const tokensOf = ({ name, description, inputSchema }: Json) =>
   encode(JSON.stringify({ name, description, input_schema: inputSchema })).length;
 
-const SHORTEN = "shorten descriptions, or list a field in one tool only (listedIn)";
+const SHORTEN = "shorten descriptions, or leave a field out of a second tool's list (listedIn)";
 
 const size = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).length;
 
