@@ -38,14 +38,34 @@ begin
         union select b.payee from bills as b
       ) as t
       where t.text is not null
-    ), alike as materialized (
-      select distinct b.id, t.text
+    ), bill_words as materialized (
+      select distinct b.id, w.words
       from bills as b
       cross join lateral (values (b.name), (b.payee)) as n (text)
       join words as w on w.text = n.text
-      -- Comparing names takes the most time, and most of them have no word in common.
-      join words as t on t.words && w.words
-      where app.compare_names(t.words, w.words) > 1
+    ), starts as materialized (
+      select w.words, left(k.word, 4) as start
+      from (select distinct w.words from words as w) as w
+      cross join unnest(w.words) as k (word)
+    ), pairs as materialized (
+      -- Comparing names takes the most time, so only those are compared that have the start of a word in common.
+      select distinct o.words as bill_words, t.words
+      from (select distinct b.words from bill_words as b) as b
+      join starts as o on o.words = b.words
+      join starts as t on t.start = o.start
+    ), alike as materialized (
+      select i.id, w.text
+      from (
+        select k.words, array_agg(distinct b.id) as ids
+        from pairs as k
+        join bill_words as b on b.words = k.bill_words
+        where app.compare_names(k.words, k.bill_words) > 1
+        group by k.words
+        -- A name that fits more bills tells of none.
+        having count(distinct b.id) <= 5
+      ) as k
+      cross join unnest(k.ids) as i (id)
+      join words as w on w.words = k.words
     ), own as materialized (
       select p.expense_id as id, max(p.paid_on) as paid_on, sum(p.amount_minor)::bigint as minor
       from app.payments as p
@@ -62,7 +82,8 @@ begin
       union all
       select b.id, s.paid_on, max(s.minor)
       from spent as s
-      join alike as a on a.text in (s.name, s.payee)
+      cross join lateral (values (s.name), (s.payee)) as n (text)
+      join alike as a on a.text = n.text
       join bills as b on b.id = a.id and b.currency = s.currency and s.minor between b.minor / 2 and b.minor * 2
       where not exists (
         select from own as o where o.id = b.id and abs(o.paid_on - s.paid_on) <= least(10, b.days / 3)

@@ -221,11 +221,11 @@ Deno.test("consent preselects the requested access, and keeps a person's choice 
       ["mcp:read mcp:write", "write"],
     ] as const
   ) assertEquals([scope, (await selected(scope)).access], [scope, expected]);
-  assert(!(await selected("expenses:read")).page.includes("only read. It asks again"));
+  assert(!(await selected("expenses:read")).page.includes("could only read. It can write only"));
   await allow("read");
   const { page, access } = await selected("expenses:rw");
   assertEquals(access, "read");
-  assert(page.includes("only read. It asks again"));
+  assert(page.includes("could only read. It can write only"));
 
   // A page without a choice counts as neither.
   for (const access of ["", "admin"]) {
