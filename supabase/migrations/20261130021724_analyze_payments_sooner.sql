@@ -5872,14 +5872,34 @@ begin
         union select b.payee from bills as b
       ) as t
       where t.text is not null
-    ), alike as materialized (
-      select distinct b.id, t.text
+    ), bill_words as materialized (
+      select distinct b.id, w.words
       from bills as b
       cross join lateral (values (b.name), (b.payee)) as n (text)
       join words as w on w.text = n.text
-      -- Comparing names takes the most time, and most of them have no word in common.
-      join words as t on t.words && w.words
-      where app.compare_names(t.words, w.words) > 1
+    ), starts as materialized (
+      select w.words, left(k.word, 4) as start
+      from (select distinct w.words from words as w) as w
+      cross join unnest(w.words) as k (word)
+    ), pairs as materialized (
+      -- Comparing names takes the most time, so only those are compared that have the start of a word in common.
+      select distinct o.words as bill_words, t.words
+      from (select distinct b.words from bill_words as b) as b
+      join starts as o on o.words = b.words
+      join starts as t on t.start = o.start
+    ), alike as materialized (
+      select i.id, w.text
+      from (
+        select k.words, array_agg(distinct b.id) as ids
+        from pairs as k
+        join bill_words as b on b.words = k.bill_words
+        where app.compare_names(k.words, k.bill_words) > 1
+        group by k.words
+        -- A name that fits more bills tells of none.
+        having count(distinct b.id) <= 5
+      ) as k
+      cross join unnest(k.ids) as i (id)
+      join words as w on w.words = k.words
     ), own as materialized (
       select p.expense_id as id, max(p.paid_on) as paid_on, sum(p.amount_minor)::bigint as minor
       from app.payments as p
@@ -5896,7 +5916,8 @@ begin
       union all
       select b.id, s.paid_on, max(s.minor)
       from spent as s
-      join alike as a on a.text in (s.name, s.payee)
+      cross join lateral (values (s.name), (s.payee)) as n (text)
+      join alike as a on a.text = n.text
       join bills as b on b.id = a.id and b.currency = s.currency and s.minor between b.minor / 2 and b.minor * 2
       where not exists (
         select from own as o where o.id = b.id and abs(o.paid_on - s.paid_on) <= least(10, b.days / 3)
@@ -11043,38 +11064,49 @@ begin
         limit most_rows
       ) as p
       cross join lateral (select x.name, x.payee from app.expenses as x where x.id = p.expense_id offset 0) as e
-    ), pairs as materialized (
-      select b.id as bill_id, b.ended_on, b.currency, b.minor, p.id, p.paid_on, p.amount_minor, p.name, p.payee
-      from bills as b
-      join paid as p on p.currency = b.currency and p.paid_on > b.ended_on + b.late
-        and (b.amount_mode <> 'fixed' or app.same_amount(p.amount_minor, b.minor, 30))
-      where not starts_with(p.expense_id, 'bill_')
+    ), paid_texts as materialized (
+      select p.id, t.text
+      from paid as p
+      cross join lateral (values (p.name), (p.payee)) as t (text)
+      where t.text is not null and not starts_with(p.expense_id, 'bill_')
+    ), bill_texts as materialized (
+      select b.id, t.text from bills as b cross join lateral (values (b.name), (b.payee)) as t (text)
+      where t.text is not null
     ), words as materialized (
       select t.text, app.descriptor_words(t.text) as words
-      from (
-        select n.name as text from pairs as n
-        union select n.payee from pairs as n
-        union select b.name from bills as b
-        union select b.payee from bills as b
-      ) as t
-      where t.text is not null
-    ), texts as materialized (
-      -- Each bill meets each text once.
-      select k.bill_id, w.text, w.words
-      from (
-        select n.bill_id, n.name as text from pairs as n union select n.bill_id, n.payee from pairs as n
-      ) as k
-      join words as w on w.text = k.text
+      from (select n.text from paid_texts as n union select n.text from bill_texts as n) as t
     ), bill_words as materialized (
-      select b.id, w.words
-      from bills as b
-      cross join lateral (values (b.name), (b.payee)) as t (text)
-      join words as w on w.text = t.text
+      select distinct b.id, w.words from bill_texts as b join words as w on w.text = b.text
+    ), starts as materialized (
+      select w.words, left(k.word, 4) as start
+      from (select distinct w.words from words as w) as w
+      cross join unnest(w.words) as k (word)
+    ), pairs as materialized (
+      -- Comparing names takes the most time, so only those are compared that have the start of a word in common.
+      select distinct o.words as bill_words, t.words
+      from (select distinct b.words from bill_words as b) as b
+      join starts as o on o.words = b.words
+      join starts as t on t.start = o.start
     ), alike as materialized (
-      select distinct t.bill_id, t.text
-      from texts as t
-      join bill_words as w on w.id = t.bill_id
-      where app.compare_names(t.words, w.words) > 1
+      select i.id, w.text
+      from (
+        select k.words, array_agg(distinct b.id) as ids
+        from pairs as k
+        join bill_words as b on b.words = k.bill_words
+        where app.compare_names(k.words, k.bill_words) > 1
+        group by k.words
+        -- A name that fits more bills tells of none.
+        having count(distinct b.id) <= 5
+      ) as k
+      cross join unnest(k.ids) as i (id)
+      join words as w on w.words = k.words
+    ), matches as materialized (
+      select distinct b.id as bill_id, b.status, b.ended_on, b.late, p.id, p.paid_on, p.amount_minor, p.currency
+      from alike as a
+      join bills as b on b.id = a.id
+      join paid_texts as t on t.text = a.text
+      join paid as p on p.id = t.id and p.currency = b.currency
+      where b.amount_mode <> 'fixed' or app.same_amount(p.amount_minor, b.minor, 30)
     )
     select b.id, b.ended_on, p.id, p.paid_on, p.amount_minor, p.currency
     from bills as b
@@ -11083,17 +11115,11 @@ begin
       select from app.expense_occurrences as o where o.id = p.occurrence_id and o.due_on <= b.ended_on
     )
     union
-    select n.bill_id, n.ended_on, n.id, n.paid_on, n.amount_minor, n.currency
-    from pairs as n
-    join alike as a on a.bill_id = n.bill_id and a.text in (n.name, n.payee)
-    where not exists (
-      -- A bill that goes on costs as much.
-      select from bills as b
-      join bill_words as w on w.id = b.id
-      join texts as t on t.bill_id = n.bill_id and t.text in (n.name, n.payee)
-      where b.status in ('active', 'paused') and b.ended_on is null and b.currency = n.currency
-        and (b.amount_mode <> 'fixed' or app.same_amount(n.amount_minor, b.minor, 30))
-        and app.compare_names(t.words, w.words) > 1
+    select m.bill_id, m.ended_on, m.id, m.paid_on, m.amount_minor, m.currency
+    from matches as m
+    -- A bill that goes on costs as much.
+    where m.paid_on > m.ended_on + m.late and m.id not in (
+      select o.id from matches as o where o.status in ('active', 'paused') and o.ended_on is null
     );
 end
 $function$;
