@@ -53,37 +53,13 @@ begin
       from paid as p
       cross join lateral (values (p.name), (p.payee)) as t (text)
       where t.text is not null and not starts_with(p.expense_id, 'bill_')
-    ), bill_texts as materialized (
-      select b.id, t.text from bills as b cross join lateral (values (b.name), (b.payee)) as t (text)
-      where t.text is not null
-    ), words as materialized (
-      select t.text, app.descriptor_words(t.text) as words
-      from (select n.text from paid_texts as n union select n.text from bill_texts as n) as t
-    ), bill_words as materialized (
-      select distinct b.id, w.words from bill_texts as b join words as w on w.text = b.text
-    ), starts as materialized (
-      select w.words, left(k.word, 4) as start
-      from (select distinct w.words from words as w) as w
-      cross join unnest(w.words) as k (word)
-    ), pairs as materialized (
-      -- Comparing names takes the most time, so only those are compared that have the start of a word in common.
-      select distinct o.words as bill_words, t.words
-      from (select distinct b.words from bill_words as b) as b
-      join starts as o on o.words = b.words
-      join starts as t on t.start = o.start
     ), alike as materialized (
-      select i.id, w.text
-      from (
-        select k.words, array_agg(distinct b.id) as ids
-        from pairs as k
-        join bill_words as b on b.words = k.bill_words
-        where app.compare_names(k.words, k.bill_words) > 1
-        group by k.words
-        -- A name that fits more bills tells of none.
-        having count(distinct b.id) <= 5
-      ) as k
-      cross join unnest(k.ids) as i (id)
-      join words as w on w.words = k.words
+      select m.bill_id as id, m.text
+      from app.match_bill_texts(
+        array(select b.id from bills as b) || array(select b.id from bills as b),
+        array(select b.name from bills as b) || array(select b.payee from bills as b),
+        array(select t.text from paid_texts as t)
+      ) as m
     ), matches as materialized (
       select distinct b.id as bill_id, b.status, b.ended_on, b.late, p.id, p.paid_on, p.amount_minor, p.currency
       from alike as a

@@ -29,43 +29,13 @@ begin
         limit most_rows
       ) as p
       cross join lateral (select x.name, x.payee from app.expenses as x where x.id = p.expense_id offset 0) as e
-    ), words as materialized (
-      select t.text, app.descriptor_words(t.text) as words
-      from (
-        select s.name as text from spent as s
-        union select s.payee from spent as s
-        union select b.name from bills as b
-        union select b.payee from bills as b
-      ) as t
-      where t.text is not null
-    ), bill_words as materialized (
-      select distinct b.id, w.words
-      from bills as b
-      cross join lateral (values (b.name), (b.payee)) as n (text)
-      join words as w on w.text = n.text
-    ), starts as materialized (
-      select w.words, left(k.word, 4) as start
-      from (select distinct w.words from words as w) as w
-      cross join unnest(w.words) as k (word)
-    ), pairs as materialized (
-      -- Comparing names takes the most time, so only those are compared that have the start of a word in common.
-      select distinct o.words as bill_words, t.words
-      from (select distinct b.words from bill_words as b) as b
-      join starts as o on o.words = b.words
-      join starts as t on t.start = o.start
     ), alike as materialized (
-      select i.id, w.text
-      from (
-        select k.words, array_agg(distinct b.id) as ids
-        from pairs as k
-        join bill_words as b on b.words = k.bill_words
-        where app.compare_names(k.words, k.bill_words) > 1
-        group by k.words
-        -- A name that fits more bills tells of none.
-        having count(distinct b.id) <= 5
-      ) as k
-      cross join unnest(k.ids) as i (id)
-      join words as w on w.words = k.words
+      select m.bill_id as id, m.text
+      from app.match_bill_texts(
+        array(select b.id from bills as b) || array(select b.id from bills as b),
+        array(select b.name from bills as b) || array(select b.payee from bills as b),
+        array(select s.name from spent as s) || array(select s.payee from spent as s)
+      ) as m
     ), own as materialized (
       select p.expense_id as id, max(p.paid_on) as paid_on, sum(p.amount_minor)::bigint as minor
       from app.payments as p

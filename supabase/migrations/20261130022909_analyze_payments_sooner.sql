@@ -5863,43 +5863,13 @@ begin
         limit most_rows
       ) as p
       cross join lateral (select x.name, x.payee from app.expenses as x where x.id = p.expense_id offset 0) as e
-    ), words as materialized (
-      select t.text, app.descriptor_words(t.text) as words
-      from (
-        select s.name as text from spent as s
-        union select s.payee from spent as s
-        union select b.name from bills as b
-        union select b.payee from bills as b
-      ) as t
-      where t.text is not null
-    ), bill_words as materialized (
-      select distinct b.id, w.words
-      from bills as b
-      cross join lateral (values (b.name), (b.payee)) as n (text)
-      join words as w on w.text = n.text
-    ), starts as materialized (
-      select w.words, left(k.word, 4) as start
-      from (select distinct w.words from words as w) as w
-      cross join unnest(w.words) as k (word)
-    ), pairs as materialized (
-      -- Comparing names takes the most time, so only those are compared that have the start of a word in common.
-      select distinct o.words as bill_words, t.words
-      from (select distinct b.words from bill_words as b) as b
-      join starts as o on o.words = b.words
-      join starts as t on t.start = o.start
     ), alike as materialized (
-      select i.id, w.text
-      from (
-        select k.words, array_agg(distinct b.id) as ids
-        from pairs as k
-        join bill_words as b on b.words = k.bill_words
-        where app.compare_names(k.words, k.bill_words) > 1
-        group by k.words
-        -- A name that fits more bills tells of none.
-        having count(distinct b.id) <= 5
-      ) as k
-      cross join unnest(k.ids) as i (id)
-      join words as w on w.words = k.words
+      select m.bill_id as id, m.text
+      from app.match_bill_texts(
+        array(select b.id from bills as b) || array(select b.id from bills as b),
+        array(select b.name from bills as b) || array(select b.payee from bills as b),
+        array(select s.name from spent as s) || array(select s.payee from spent as s)
+      ) as m
     ), own as materialized (
       select p.expense_id as id, max(p.paid_on) as paid_on, sum(p.amount_minor)::bigint as minor
       from app.payments as p
@@ -11069,37 +11039,13 @@ begin
       from paid as p
       cross join lateral (values (p.name), (p.payee)) as t (text)
       where t.text is not null and not starts_with(p.expense_id, 'bill_')
-    ), bill_texts as materialized (
-      select b.id, t.text from bills as b cross join lateral (values (b.name), (b.payee)) as t (text)
-      where t.text is not null
-    ), words as materialized (
-      select t.text, app.descriptor_words(t.text) as words
-      from (select n.text from paid_texts as n union select n.text from bill_texts as n) as t
-    ), bill_words as materialized (
-      select distinct b.id, w.words from bill_texts as b join words as w on w.text = b.text
-    ), starts as materialized (
-      select w.words, left(k.word, 4) as start
-      from (select distinct w.words from words as w) as w
-      cross join unnest(w.words) as k (word)
-    ), pairs as materialized (
-      -- Comparing names takes the most time, so only those are compared that have the start of a word in common.
-      select distinct o.words as bill_words, t.words
-      from (select distinct b.words from bill_words as b) as b
-      join starts as o on o.words = b.words
-      join starts as t on t.start = o.start
     ), alike as materialized (
-      select i.id, w.text
-      from (
-        select k.words, array_agg(distinct b.id) as ids
-        from pairs as k
-        join bill_words as b on b.words = k.bill_words
-        where app.compare_names(k.words, k.bill_words) > 1
-        group by k.words
-        -- A name that fits more bills tells of none.
-        having count(distinct b.id) <= 5
-      ) as k
-      cross join unnest(k.ids) as i (id)
-      join words as w on w.words = k.words
+      select m.bill_id as id, m.text
+      from app.match_bill_texts(
+        array(select b.id from bills as b) || array(select b.id from bills as b),
+        array(select b.name from bills as b) || array(select b.payee from bills as b),
+        array(select t.text from paid_texts as t)
+      ) as m
     ), matches as materialized (
       select distinct b.id as bill_id, b.status, b.ended_on, b.late, p.id, p.paid_on, p.amount_minor, p.currency
       from alike as a
@@ -11859,6 +11805,46 @@ begin
     undo_id := case when undo_id is null then target.id end;
     select * into target from app.change_sets as s where s.id = target.undoes;
   end loop;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.match_bill_texts(bill_ids text[], bill_texts text[], texts text[])
+ RETURNS TABLE(bill_id text, text text)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET jit TO 'off'
+AS $function$
+begin
+  return query
+    with bills as materialized (
+      select distinct n.id, app.descriptor_words(n.text) as words
+      from unnest(bill_ids, bill_texts) as n (id, text)
+      where n.text is not null
+    ), charges as materialized (
+      select c.text, app.descriptor_words(c.text) as words
+      from (select distinct u.text from unnest(texts) as u (text)) as c
+      where c.text is not null
+    ), pairs as materialized (
+      -- Comparing names takes the most time, so only those are compared that have the start of a word in common.
+      select distinct b.words as bill_words, c.words
+      from (select x.words, left(k.word, 4) as start from bills as x, unnest(x.words) as k (word)) as b
+      join (
+        select distinct x.words, left(k.word, 4) as start from charges as x, unnest(x.words) as k (word)
+      ) as c on c.start = b.start
+    )
+    select i.id, c.text
+    from (
+      select p.words, array_agg(distinct b.id) as ids
+      from pairs as p
+      join bills as b on b.words = p.bill_words
+      where app.compare_names(p.words, p.bill_words) > 1
+      group by p.words
+      -- A name that fits more bills identifies none.
+      having count(distinct b.id) <= 5
+    ) as m
+    cross join unnest(m.ids) as i (id)
+    join charges as c on c.words = m.words;
 end
 $function$;
 
@@ -24850,6 +24836,8 @@ COMMENT ON FUNCTION "app"."mark_bill_paid"(app.context, jsonb) IS 'Tool mark_bil
 
 COMMENT ON FUNCTION "app"."mark_undone"(app.change_sets, text) IS 'Marks a change as undone, and updates the changes that it had reverted.';
 
+COMMENT ON FUNCTION "app"."match_bill_texts"(text[], text[], text[]) IS 'Returns the texts of charges that name a bill, with the bill; none for a text that fits more than five bills. bill_texts has the names and payees of bill_ids, in the same order.';
+
 COMMENT ON FUNCTION "app"."match_document"(app.context, app.documents) IS 'Returns the record of a document if the match is certain (tier 0 to 2), or up to three candidates; empty for a new document.';
 
 COMMENT ON FUNCTION "app"."match_import_page"(app.context, app.import_batches) IS 'Step match: matches the next page of rows with the books.';
@@ -26497,6 +26485,10 @@ GRANT EXECUTE ON FUNCTION "app"."log_income"(app.context, jsonb, text, bigint, j
 REVOKE ALL ON FUNCTION "app"."log_incomes"(app.context, jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."log_incomes"(app.context, jsonb) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."match_bill_texts"(text[], text[], text[]) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."match_bill_texts"(text[], text[], text[]) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."match_document"(app.context, app.documents) FROM PUBLIC;
 
