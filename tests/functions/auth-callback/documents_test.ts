@@ -63,7 +63,7 @@ uploadTest("each uploaded document is reported, and a certain match is attached 
       "To pay €119.00",
       "Belongs to Power",
       "bakery.xml From Bakery",
-      "Nothing in your books matches it",
+      "Nothing that you see in the books matches it",
       "odd.xml This file can’t be read",
       "october.csv This file can’t be read",
     ]
@@ -118,7 +118,7 @@ uploadTest("a question is answered by a press, and no is remembered", async (tes
   const none = await mira.browser.post(path, { ...to.fields, to: "none" });
   assertEquals([none.status, none.headers.get("location")], [303, path]);
   const declined = await (await mira.browser.get(path)).text();
-  assertStringIncludes(text(declined), "Nothing in your books matches it");
+  assertStringIncludes(text(declined), "Nothing that you see in the books matches it");
   assertEquals((await mira.browser.post(path, { ...to.fields, to: `${billId}:${dayFrom(test, 5)}` })).status, 303);
   assertStringIncludes(text(await (await mira.browser.get(path)).text()), "Belongs to Power");
   assertEquals(
