@@ -45,8 +45,8 @@ export const TARGETS: Record<string, Target> = {
   "large: month summary": atMost(8),
   "large: 12 months": atMost(60),
   "large: list_bills": atMost(10),
-  "large: forecast": atMost(2_000),
-  "large: recurring charges": atMost(2_000),
+  "50,000 payments: forecast": atMost(2_000),
+  "50,000 payments: recurring charges": atMost(2_000),
 
   "redemption of a person with 2,000 grants": atMost(1.2),
   "redemption through a client with 2,000 grants": atMost(1.2),

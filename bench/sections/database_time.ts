@@ -183,11 +183,20 @@ const LARGE_READS: Record<string, Call> = {
   "large: month summary": toolCall("summarize_spending", { period: "last_month" }),
   "large: 12 months": toolCall("summarize_spending", { period: "last_12_months" }),
   "large: list_bills": toolCall("list_bills", {}),
-  "large: forecast": toolCall("forecast", {}),
-  "large: recurring charges": recurring,
+};
+/** These read every statement line of several months, so their goal is for an organization of this size. */
+const YEARS_OF_STATEMENTS: Record<string, Call> = {
+  "50,000 payments: forecast": toolCall("forecast", {}),
+  "50,000 payments: recurring charges": recurring,
 };
 const REDEMPTIONS = ["redemption of a person with 2,000 grants", "redemption through a client with 2,000 grants"];
-export const NAMES = [...Object.keys(SMALL), ...Object.keys(BULK), ...Object.keys(LARGE_READS), ...REDEMPTIONS];
+export const NAMES = [
+  ...Object.keys(SMALL),
+  ...Object.keys(BULK),
+  ...Object.keys(LARGE_READS),
+  ...Object.keys(YEARS_OF_STATEMENTS),
+  ...REDEMPTIONS,
+];
 
 export async function measureDatabase({ isShort, only }: Options): Promise<Row[]> {
   const rounds = isShort ? 3 : 25;
@@ -211,6 +220,12 @@ export async function measureDatabase({ isShort, only }: Options): Promise<Row[]
       const size = isShort ? { payments: 200_000, bills: 2000 } : { payments: 1_000_000, bills: 5000 };
       await withOrganization(cluster, size, async (time) => {
         rows.push(...await measureCalls(time, large, rounds));
+      });
+    }
+    const years = chosen(YEARS_OF_STATEMENTS);
+    if (Object.keys(years).length > 0) {
+      await withOrganization(cluster, { payments: 50_000, bills: 250 }, async (time) => {
+        rows.push(...await measureCalls(time, years, Math.ceil(rounds / 3)));
       });
     }
     return rows.filter(({ name }) => name.includes(only));
