@@ -23,7 +23,7 @@ export const doubts = {
   ): string =>
     `${sentence(CHECKS[check ?? ""] ?? "an amount")} ${
       written && computed ? `says ${written}, but adds up to ${computed}` : "is missing or unreadable"
-    }. No amount was taken from this document: ask who sent it.`,
+    }. No amount was taken from this document: ask the sender.`,
   totals_unclear: ({ amounts }: { amounts?: string[] }): string =>
     `It names several totals${amounts ? `: ${amounts.join(", ")}` : ""}. None was used; check the document.`,
   currency_unclear: ({ currencies }: { currencies?: string[] }): string =>
@@ -39,7 +39,7 @@ export const doubts = {
   several_invoices: ({ count }: { count?: number }): string =>
     `The file has ${count} invoices, so none was read. Upload each as a separate file.`,
   credit_note_negative: ({ gross }: { gross?: string }): string =>
-    `It is a credit note over a negative amount, ${gross}. Ask who sent it whether money is due or comes back.`,
+    `It is a credit note over a negative amount, ${gross}. Ask the sender whether money is due or comes back.`,
 };
 
 const sentence = (words: string) => words.charAt(0).toUpperCase() + words.slice(1);

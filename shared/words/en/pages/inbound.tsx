@@ -23,7 +23,7 @@ export const inbound = {
   rotate: "Replace the address",
   rotateReason: "The old address will stop receiving mail.",
   done: {
-    rotate: "The address was replaced. Mail to the old one is dropped.",
+    rotate: "This is the new address. Mail to an earlier one is dropped.",
     accept: "Accepted. The email will be read within a few minutes.",
     block: "Blocked. The email was deleted.",
     forget: "Removed. Mail from that address waits again.",

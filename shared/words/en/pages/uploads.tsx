@@ -10,8 +10,8 @@ export const upload = {
   lead: (organization: Child) => (
     <>
       It goes to the books of{" "}
-      {organization}. Your assistant will show you what it found and ask about anything unclear. Nothing is added until
-      you agree.
+      {organization}. Nothing is paid. Documents are attached if their bill or payment is certain. Your assistant shows
+      you what it found in a statement, and adds nothing until you agree.
     </>
   ),
   label: "One file from your bank, or invoices and receipts",
