@@ -21,7 +21,13 @@ export function Alerts(
     <>
       {was && (
         <div class="notice failure" role="alert">
-          <p>{words.documents.ibanChanged(<Name>{read.payee}</Name>, <Name>{read.iban}</Name>, <Name>{was}</Name>)}</p>
+          <p>
+            {words.documents.ibanChanged(
+              read.payee && <Name>{read.payee}</Name>,
+              <Name>{read.iban}</Name>,
+              <Name>{was}</Name>,
+            )}
+          </p>
         </div>
       )}
       {doubts.map(({ code, params }) => (

@@ -33,7 +33,7 @@ export const refusals = {
   }),
   "document_quota": (): Refusal => ({
     message: "This organization's documents use all the storage that its plan includes, so this one was not stored.",
-    hint: "Delete unneeded documents on the documents page, or change the plan.",
+    hint: "Change the plan, or delete records that are not needed: their documents are deleted after 30 days.",
   }),
   "invalid_argument.document_not_named": (): Refusal => ({
     message: "No document was named.",
@@ -81,8 +81,10 @@ export const warnings = {
     }`,
   "document_place_unused": ({ fields }: { fields: string[] }): string =>
     `${and(fields)} ${fields.length === 1 ? "was" : "were"} not used, because the file has several documents.`,
-  "iban_changed": ({ payee, iban, was }: { payee: string; iban: string; was: string }): string =>
-    `ALERT: this document of ${payee} asks for payment to a different account than earlier ones: ${iban} instead of ${was}. Such a ` +
+  "iban_changed": ({ payee, iban, was }: { payee?: string; iban: string; was: string }): string =>
+    `ALERT: this document${
+      payee ? ` of ${payee}` : ""
+    } asks for payment to a different account than earlier ones: ${iban} instead of ${was}. Such a ` +
     "change is a common kind of fraud. Tell the user at once, before anything is paid, to call the payee on a known number.",
 };
 

@@ -10,8 +10,8 @@ interface Reasons {
 
 /** Why a document was not kept. */
 export const noRoom =
-  "This organization’s documents use all the storage in its plan, so this one wasn’t saved. Delete " +
-  "documents you no longer need, or change the plan.";
+  "This organization’s documents use all the storage in its plan, so this one wasn’t saved. Change the " +
+  "plan, or delete records you don’t need: their documents are deleted after 30 days.";
 
 export const documents = {
   title: "Document",
@@ -52,10 +52,11 @@ export const documents = {
     save: "Save",
   },
   remembered: (day: Child) => <>(found by a label confirmed on {day})</>,
-  ibanChanged: (payee: Child, iban: Child, was: Child) => (
+  ibanChanged: (payee: Child | undefined, iban: Child, was: Child) => (
     <>
-      <strong>Stop before you pay.</strong> {payee} now asks to be paid into a different account: {iban}, not {was}{" "}
-      as before. This is a common kind of fraud. Call them on a number that you already have.
+      <strong>Stop before you pay.</strong> {payee ?? "This document"} now asks to be paid into a different account:
+      {" "}
+      {iban}, not {was} as before. This is a common kind of fraud. Call them on a number that you already have.
     </>
   ),
   /** How its record stands. */
