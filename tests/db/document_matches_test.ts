@@ -194,6 +194,28 @@ testBooks("a changed account", {}, {
     await ana.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2026-12-25" });
     assertEquals((await next("E", "2027-01-25", other!)).iban_was, undefined);
   },
+
+  "needs attention on the books page until its date is paid, skipped or deleted": async (ana, database) => {
+    const { bill } = await ana.ok("add_bill", power());
+    const next = (due_on: string, iban: string) =>
+      keepDocument(ana, { ...POWER, payee: "Naturstrom AG", number: due_on, due_on, iban });
+    const shown = async () =>
+      (await database.asService<Json>("read_books", {
+        ...{ user_id: ana.userId, organization_id: ana.organizationId, at: "2026-11-20T12:00:00Z" },
+        ...{ month_on: null, searched: null, cursor: null, paid: null },
+      })).documents.data.documents.map(({ id, state }: Json) => [id, state]);
+    await next("2026-11-25", "DE89370400440532013000");
+    assertEquals(await shown(), []);
+    const changed = await next("2026-12-25", "GB82WEST12345698765432");
+    assertEquals(await shown(), [[changed.id, "filed"]]);
+    await ana.ok("delete_records", { ids: [bill.id] });
+    assertEquals(await shown(), []);
+    await ana.ok("undo_change");
+    assertEquals(await shown(), [[changed.id, "filed"]]);
+    ana.goTo("2026-12-25");
+    await ana.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2026-12-25" });
+    assertEquals(await shown(), []);
+  },
 });
 
 testBooks("a reminder", {}, {

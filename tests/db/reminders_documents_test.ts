@@ -24,6 +24,19 @@ async function said(people: Books[], day: string): Promise<unknown[]> {
   );
 }
 
+Deno.test("a digest counts an attached document that asks for another account", async () => {
+  const ana = await fresh();
+  const { bill } = await ana.ok("add_bill", {
+    name: "Rent",
+    amount: "900",
+    frequency: "once",
+    first_due: "2026-11-22",
+  });
+  await add(ana, { iban: "DE89370400440532013000" }, bill.id);
+  await add(ana, { iban: "GB82WEST12345698765432" }, bill.id);
+  assertEquals(await said([ana], "2026-11-20"), [[{ came: 2, waiting: 1 }]]);
+});
+
 Deno.test("a digest counts the documents since the last one that its reader sees", async () => {
   const ana = await fresh();
   const [ben, carla] = [await ana.join(), await ana.join()];

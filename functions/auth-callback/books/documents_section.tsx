@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Documents without a record, and the link to upload more. */
+/** Documents without a record, attached ones that ask for another account, and the link to upload more. */
 import type { Glance } from "../../../shared/books/glance.ts";
 import { DateText, Name } from "../../../shared/pages/components.tsx";
 import { documentPath } from "../../../shared/urls.ts";

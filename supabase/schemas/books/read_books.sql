@@ -42,7 +42,7 @@ begin
       '["month"]'::jsonb
     ), at);
     balances := app.run_tool('get_context', '{"include": ["balances"]}', at);
-    documents := app.run_tool('list_documents', '{"is_filed": false}', at);
+    documents := app.run_tool('list_documents', '{"needs_attention": true}', at);
   end if;
   expenses := app.run_tool('list_expenses', latest || jsonb_strip_nulls(jsonb_build_object(
     'query', searched, 'cursor', cursor

@@ -94,6 +94,22 @@ comment on function app.changed_iban is
   'Returns the IBAN in earlier documents of the same payee or record, if this document has another one; null for a '
   'known one, and for the first document. A second account is known once a date with it is no longer open.';
 
+create or replace function app.needs_attention(document app.documents) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  if document.expense_id is null or document.occurrence_id is null then
+    return document.expense_id is null;
+  end if;
+  return document.facts ? 'iban' and exists (
+    select from app.expense_occurrences as o
+    join app.expenses as e on e.id = o.expense_id
+    where o.id = document.occurrence_id and o.status = 'open' and e.deleted_at is null
+  ) and app.changed_iban(document) is not null;
+end
+$$;
+comment on function app.needs_attention is
+  'Whether a document is attached to nothing, or to a date that is not paid yet and asks for another account.';
+
 create or replace function app.open_doubts(document app.documents) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare

@@ -3,7 +3,7 @@ create or replace function app.describe_new_documents(recipient identity.profile
 language plpgsql stable set search_path = '' as $$
 begin
   return (
-    select jsonb_build_object('came', count(*), 'waiting', count(*) filter (where d.expense_id is null))
+    select jsonb_build_object('came', count(*), 'waiting', count(*) filter (where app.needs_attention(d)))
     from app.documents as d
     where d.organization_id = member.organization_id and d.deleted_at is null
       and d.created_at > after and d.created_at <= until
@@ -13,7 +13,7 @@ begin
 end
 $$;
 comment on function app.describe_new_documents is
-  'Returns the documents added between two digests that the recipient sees: {came, waiting: the unattached ones}; '
+  'Returns the documents added between two digests that the recipient sees: {came, waiting: those that need attention}; '
   'null for none.';
 -- Runs as the digest's recipient.
 alter function app.describe_new_documents set role = 'authenticated';

@@ -31,6 +31,7 @@ begin
     where d.organization_id = context.organization_id and d.deleted_at is null
       and (not arguments ? 'document_id' or d.id = arguments ->> 'document_id')
       and (is_filed is null or (d.expense_id is not null) = is_filed)
+      and (not coalesce((arguments ->> 'needs_attention')::boolean, false) or app.needs_attention(d))
       and (wanted is null or app.fold_text(concat_ws(
         ' ', d.name, d.facts ->> 'payee', d.facts ->> 'number',
         (select e.name from app.expenses as e where e.id = d.expense_id)
@@ -57,4 +58,4 @@ end
 $$;
 comment on function app.list_documents is
   'Tool list_documents: data {documents: [as app.describe_document], count}, newest first, at most 25 of count. Only '
-  'our own code asks for places (app.describe_places), and for content: data {file}.';
+  'our own code asks for places (app.describe_places), for needs_attention, and for content: data {file}.';
