@@ -3757,7 +3757,7 @@ CREATE OR REPLACE FUNCTION app.describe_new_documents(recipient identity.profile
 AS $function$
 begin
   return (
-    select jsonb_build_object('came', count(*), 'waiting', count(*) filter (where d.expense_id is null))
+    select jsonb_build_object('came', count(*), 'waiting', count(*) filter (where app.needs_attention(d)))
     from app.documents as d
     where d.organization_id = member.organization_id and d.deleted_at is null
       and d.created_at > after and d.created_at <= until
@@ -10438,6 +10438,7 @@ begin
     where d.organization_id = context.organization_id and d.deleted_at is null
       and (not arguments ? 'document_id' or d.id = arguments ->> 'document_id')
       and (is_filed is null or (d.expense_id is not null) = is_filed)
+      and (not coalesce((arguments ->> 'needs_attention')::boolean, false) or app.needs_attention(d))
       and (wanted is null or app.fold_text(concat_ws(
         ' ', d.name, d.facts ->> 'payee', d.facts ->> 'number',
         (select e.name from app.expenses as e where e.id = d.expense_id)
@@ -12621,6 +12622,24 @@ begin
     cross join unnest(array_remove(array[other_name, other_payee], null)) as other
     where app.compare_names(app.descriptor_words(one), app.descriptor_words(other)) > 0
   );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.needs_attention(document app.documents)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  if document.expense_id is null or document.occurrence_id is null then
+    return document.expense_id is null;
+  end if;
+  return document.facts ? 'iban' and exists (
+    select from app.expense_occurrences as o
+    join app.expenses as e on e.id = o.expense_id
+    where o.id = document.occurrence_id and o.status = 'open' and e.deleted_at is null
+  ) and app.changed_iban(document) is not null;
 end
 $function$;
 
@@ -22825,7 +22844,7 @@ begin
       '["month"]'::jsonb
     ), at);
     balances := app.run_tool('get_context', '{"include": ["balances"]}', at);
-    documents := app.run_tool('list_documents', '{"is_filed": false}', at);
+    documents := app.run_tool('list_documents', '{"needs_attention": true}', at);
   end if;
   expenses := app.run_tool('list_expenses', latest || jsonb_strip_nulls(jsonb_build_object(
     'query', searched, 'cursor', cursor
@@ -24308,7 +24327,7 @@ COMMENT ON FUNCTION "app"."describe_low_notices"(identity.profiles, identity.mem
 
 COMMENT ON FUNCTION "app"."describe_match"(app.document_match) IS 'A candidate: {id, name, due_on | date, paid_on?, amount? | usual_amount?, currency, ends_on? of a bill}.';
 
-COMMENT ON FUNCTION "app"."describe_new_documents"(identity.profiles, identity.memberships, timestamp with time zone, timestamp with time zone) IS 'Returns the documents added between two digests that the recipient sees: {came, waiting: the unattached ones}; null for none.';
+COMMENT ON FUNCTION "app"."describe_new_documents"(identity.profiles, identity.memberships, timestamp with time zone, timestamp with time zone) IS 'The documents added between two digests that the recipient sees: {came, waiting: those that need attention}, or null for none.';
 
 COMMENT ON FUNCTION "app"."describe_notices"(identity.profiles, identity.memberships, identity.organizations, jobs.notice_log[], timestamp with time zone) IS 'The notices about bills of one organization, besides due dates: {notices, unlisted, tells_of: their log rows}. A contract''s amount is that of its next term. Null without notices.';
 
@@ -24750,7 +24769,7 @@ COMMENT ON FUNCTION "app"."list_calendar"(boolean, timestamp with time zone) IS 
 
 COMMENT ON FUNCTION "app"."list_changes"(app.context, jsonb) IS 'The latest changes of all members that match a filter {from?, to?, member?, client?, record?, limit?}, within the undo period: {recent_changes, more_changes?, changes_kept_since?, no_match?}. client "other" selects other assistants.';
 
-COMMENT ON FUNCTION "app"."list_documents"(app.context, jsonb) IS 'Tool list_documents: data {documents: [as app.describe_document], count}, newest first, at most 25 of count. Only our own code asks for places (app.describe_places), and for content: data {file}.';
+COMMENT ON FUNCTION "app"."list_documents"(app.context, jsonb) IS 'Tool list_documents: data {documents: [as app.describe_document], count}, newest first, at most 25 of count. Only our own code asks for places (app.describe_places), for needs_attention, and for content: data {file}.';
 
 COMMENT ON FUNCTION "app"."list_effects"(app.context, app.import_batches) IS 'Returns the effects of a commit besides new expenses. It pays due dates of bills, corrects estimates and amounts entered without a tip, and removes expenses that turn out to be transfers.';
 
@@ -24915,6 +24934,8 @@ COMMENT ON FUNCTION "app"."narrow_mails"(jsonb, text, jsonb) IS 'Returns the val
 COMMENT ON FUNCTION "app"."nearest_day"(app.context, text, text, boolean) IS 'Returns the day near today that MM-DD means, if only one is possible; otherwise ends the tool and asks for the year.';
 
 COMMENT ON FUNCTION "app"."nearest_weekday"(app.context, text, text, boolean) IS 'Returns the date of a weekday name: the last one for payments, otherwise the next. If today is that weekday, ends the tool with a question.';
+
+COMMENT ON FUNCTION "app"."needs_attention"(app.documents) IS 'Whether a document is attached to nothing, or to a date that is not paid yet and asks for another account.';
 
 COMMENT ON FUNCTION "app"."negate_amounts"(jsonb) IS 'Returns amounts [{currency, minor}] with the opposite sign.';
 
@@ -26537,6 +26558,10 @@ GRANT EXECUTE ON FUNCTION "app"."names_member"(text[], text) TO "authenticated",
 REVOKE ALL ON FUNCTION "app"."names_resemble"(text, text, text, text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."names_resemble"(text, text, text, text) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."needs_attention"(app.documents) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."needs_attention"(app.documents) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."negate_amounts"(jsonb) FROM PUBLIC;
 
