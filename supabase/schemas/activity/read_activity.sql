@@ -17,7 +17,7 @@ end
 $$;
 comment on function app.describe_activity is
   'Returns a change for the activity page: {id, at, change, tool, by, is_automatic, client_name, is_emptied, '
-  'undone_by, undoes, proposal_id, approved_by, effects?, effects_count?}, and effects is cut to the first few.';
+  'undone_by, undoes, proposal_id, approved_by, effects?: the first few, effects_count?}.';
 
 create or replace function app.read_activity_page(filter jsonb, before bigint, timezone text) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -98,8 +98,8 @@ begin
       from seen as s
       where s.table_name = 'payments' and s.was is not null and s.becomes is not null
     ), priced as (
-      -- On an autopay bill, an amount set for a date is paid without a person. Amounts derived from the bill's own
-      -- amount count there.
+      -- An autopay bill pays the amount set for a date without a person. Amounts derived from the bill's own amount
+      -- count with the bill.
       select s.becomes ->> 'currency' as currency,
         abs((s.becomes ->> 'expected_minor')::numeric - coalesce((s.was ->> 'expected_minor')::numeric, 0)) as minor,
         exists (select from app.expenses as e where e.id = s.becomes ->> 'expense_id' and e.autopay) as is_automatic

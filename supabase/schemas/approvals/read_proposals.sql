@@ -34,9 +34,9 @@ begin
 end
 $$;
 comment on function app.describe_proposal is
-  'A proposal for somebody who can see it: {id, hash, organization, state, tool, facts, effects, effects_count, '
-  'reasons, country, timezone, proposer, is_mine, client_name, created_at, expires_at, asked, may_decide, '
-  'may_withdraw, decided_by?, …}.';
+  'Describes a proposal for a person who can see it: {id, hash, organization, state, tool, facts, effects, '
+  'effects_count, reasons, country, timezone, proposer, is_mine, client_name, created_at, expires_at, asked, '
+  'may_decide, may_withdraw, decided_by?, …}.';
 
 create or replace function app.sees_proposal(proposal app.proposals, user_id uuid) returns boolean
 language plpgsql stable set search_path = '' as $$

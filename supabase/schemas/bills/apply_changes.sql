@@ -110,8 +110,8 @@ begin
 end
 $$;
 comment on function app.clear_next_due is
-  'A paused or cancelled bill has no next date. An undo can also pause or cancel a bill, and does not write derived '
-  'columns.';
+  'Clears next_due of a paused or cancelled bill. A trigger, because an undo can pause a bill, too, and does not write '
+  'derived columns.';
 create trigger clear_next_due before update of status on app.expenses
   for each row when (new.status in ('paused', 'cancelled') and new.next_due is not null)
     execute function app.clear_next_due();

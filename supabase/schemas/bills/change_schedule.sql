@@ -28,7 +28,7 @@ begin
     when bill.frequency = 'monthly' and first_due is null then old.month_days
   end;
   bill.anchor_on := coalesce(first_due, case when is_other_rhythm then next_open end, old.anchor_on);
-  -- The 31st stays the last day of the month, though the next one is the 28th.
+  -- The 31st stays the last day of the month, even if the next one is the 28th.
   if is_other_rhythm and first_due is null and bill.month_days is null
     and (old.frequency, bill.frequency) = ('monthly', 'monthly')
     and extract(day from bill.anchor_on) <> extract(day from old.anchor_on) then

@@ -9,7 +9,7 @@ language sql stable
   end);
 comment on function app.ended_on is
   'The last day of a bill: of its confirmed contract, or as recorded, or the day of its last change if it ended. Null '
-  'if it goes on.';
+  'if it has not ended.';
 
 create or replace function app.list_later_charges(context app.context, since date)
   returns table (bill_id text, ended_on date, payment_id text, paid_on date, amount_minor bigint, currency text)
@@ -17,7 +17,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   -- The last charge may be booked some days late. A recorded end is exact.
   days constant int := 10;
-  -- Bounds the time for a large organization, which then lacks only its oldest days.
+  -- Limits the time for large organizations, which lose only their oldest days.
   most_rows constant int := 50000;
   first_day date;
 begin
@@ -77,7 +77,7 @@ begin
     union
     select m.bill_id, m.ended_on, m.id, m.paid_on, m.amount_minor, m.currency
     from matches as m
-    -- A bill that goes on costs as much.
+    -- Another bill that has not ended covers the charge.
     where m.paid_on > m.ended_on + m.late and m.id not in (
       select o.id from matches as o where o.status in ('active', 'paused') and o.ended_on is null
     );

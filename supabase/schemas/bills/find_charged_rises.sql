@@ -6,7 +6,7 @@ language plpgsql stable set search_path = '' set jit = 'off' as $$
 declare
   -- The charge before the rise may be a year older.
   first_day constant date := since - 400;
-  -- Bounds the time for a large organization, which then lacks only its oldest days.
+  -- Limits the time for large organizations, which lose only their oldest days.
   most_rows constant int := 50000;
 begin
   return query
@@ -43,7 +43,7 @@ begin
       join bills as b on b.id = p.expense_id and b.currency = p.currency
       where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
         and p.paid_on between first_day and context.today
-        -- Payments that were only assumed prove no price.
+        -- Assumed payments don't prove a price.
         and (p.source <> 'autopay' or o.amount_source <> 'rule'
           or exists (select from app.statement_links as k where k.payment_id = p.id))
       group by p.expense_id, p.occurrence_id

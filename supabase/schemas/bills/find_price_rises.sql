@@ -230,7 +230,7 @@ begin
     -- Two payments on one day can pay two dates, if one of them was overdue.
     where c.other_id <> c.id and (c.occurrence_id is null or c.other_occurrence_id is null)
       and c.paid_on - c.other_on < k.days
-      -- The payee paid the charge back.
+      -- The payee refunded the charge.
       and not exists (
         select from app.payments as r
         cross join lateral (select e.name, e.payee from app.expenses as e where e.id = r.expense_id offset 0) as e
@@ -246,4 +246,4 @@ $$;
 comment on function app.find_double_charges is
   'Returns pairs of equal payments to the payee of a recurring bill within three quarters of its period and 45 days, '
   'of which at most one is the payment of a date, or all payments of a date (parts: then ids has only the other one). '
-  'is_confirmed: a person confirmed both. Leaves out charges that the payee paid back.';
+  'is_confirmed: a person confirmed both. Leaves out charges that the payee refunded.';

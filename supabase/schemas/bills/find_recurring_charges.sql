@@ -21,7 +21,7 @@ language plpgsql stable set search_path = '' set jit = 'off' set work_mem = '32M
 declare
   -- The period contains two yearly charges, even if the second is a month old.
   kept_days constant int := 420;
-  -- Bounds the time for a large organization, which then lacks only its oldest days.
+  -- Limits the time for large organizations, which lose only their oldest days.
   most_rows constant int := 50000;
   most_monthly constant int := 17;
 begin
@@ -131,7 +131,7 @@ begin
           select distinct b.*, left(w, 1) as letter from bills as b cross join unnest(b.words) as w
         ) as b on b.letter = l.letter
         join found as f on f.no = l.no
-        -- Charges after the end of a bill are app.find_charged_after_end's.
+        -- app.find_charged_after_end reports charges after the end of a bill.
         where case when b.is_over then b.currency = f.currency
               and (b.amount_mode <> 'fixed' or app.same_amount(b.minor, f.minor, 30))
             else f.stream = 0 or b.amount_mode <> 'fixed' or b.currency <> f.currency

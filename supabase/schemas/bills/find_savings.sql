@@ -53,8 +53,8 @@ language sql immutable
       then greatest(((bill).contract ->> 'leave_on')::date, ((bill).contract ->> 'confirmed_on')::date) end
   ) end;
 comment on function app.contract_end is
-  'The last day of a contract whose cancellation is confirmed: as recorded, else of a bill that ended the day that the '
-  'letter asked for, or the day of the confirmation if that is later.';
+  'The last day of a contract with a confirmed cancellation: as recorded; otherwise, for an ended bill, the last day '
+  'that the letter requested or the day of the confirmation, whichever is later.';
 
 create or replace function app.find_savings(context app.context, since date)
   returns table (rank date, finding jsonb)
@@ -113,7 +113,7 @@ begin
     ), later_payments as (
       select l.bill_id as id, l.paid_on from app.list_later_charges(context, since) as l
     ), booked as (
-      -- What the account shows for each day, so that a due date meets its days by hash instead of every line.
+      -- Group lines by day, so that due dates join them by hash instead of scanning every line.
       select x.id, x.day, bool_or(x.is_line) as has_line, bool_or(x.is_charge) as is_charged
       from (
         select n.id, n.booked_on as day, true as is_line,

@@ -14,7 +14,7 @@ begin
       from (select distinct u.text from unnest(texts) as u (text)) as c
       where c.text is not null
     ), pairs as materialized (
-      -- Comparing names takes the most time, so only those are compared that have the start of a word in common.
+      -- Comparing names takes the most time, so compare only those that share the start of a word.
       select distinct b.words as bill_words, c.words
       from (select x.words, left(k.word, 4) as start from bills as x, unnest(x.words) as k (word)) as b
       join (
@@ -28,7 +28,7 @@ begin
       join bills as b on b.words = p.bill_words
       where app.compare_names(p.words, p.bill_words) > 1
       group by p.words
-      -- A name that fits more bills identifies none.
+      -- A text that fits more bills is too vague.
       having count(distinct b.id) <= 5
     ) as m
     cross join unnest(m.ids) as i (id)

@@ -101,8 +101,8 @@ language sql immutable
     )
   end;
 comment on function app.notice_given_on is
-  'The last day to give notice so that its period is over at the end of last_day: the latest day from which the period '
-  'does not end after it. A month''s notice ends on the day of the same number, or on the month''s last day.';
+  'The last day to give notice so that the notice period ends by last_day. A month''s notice ends on the same day of '
+  'the next month, or on its last day.';
 
 create or replace function app.cancel_by(bill app.expenses, leaves_on date) returns date
 language sql immutable
@@ -120,8 +120,8 @@ create type app.contract_exit as (
   ends_term boolean
 );
 comment on type app.contract_exit is
-  'A way out of a contract: the first day without it, the last day to cancel for that, and whether missing that day '
-  'costs more than a month or two, because the minimum term or a longer one ends.';
+  'How to leave a contract: the first day without it, and the last day to cancel for that. ends_term: the minimum term '
+  'or a term of more than two months ends, so missing the day is expensive.';
 
 create or replace function app.next_exit(bill app.expenses, today date) returns app.contract_exit
 language plpgsql immutable set search_path = '' as $$
@@ -164,7 +164,7 @@ begin
 end
 $$;
 comment on function app.next_exit is
-  'The earliest way out of an active bill''s contract from a day; all null if unknown.';
+  'The earliest exit from an active bill''s contract from a day; all null if unknown.';
 
 create or replace function app.next_cancel_by(bill app.expenses, today date) returns date
 language sql immutable

@@ -41,7 +41,7 @@ comment on function app.parse_month_days is
 create or replace function app.first_month_day(bill app.expenses) returns date
 language plpgsql immutable set search_path = '' as $$
 begin
-  -- The schedule starts on the first of the days, in any month; later months may be left out.
+  -- The interval applies only after the first date.
   bill.every := 1;
   return app.scheduled_on(bill, 0);
 end

@@ -6,7 +6,7 @@ begin
   return parts[1]::int || ' ' || parts[2] || 's' || coalesce(' to ' || parts[3], '');
 end
 $$;
-comment on function app.parse_notice is 'A notice period in the stored form: "1 month" is "1 months".';
+comment on function app.parse_notice is 'Returns a notice period in the stored form: "1 month" becomes "1 months".';
 
 create or replace function app.parse_contract(context app.context, given jsonb, kept jsonb, field text) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -1,4 +1,4 @@
--- The form of a bill in every tool: as of now, in words and decimal strings.
+-- Helpers for showing a bill in answers, as of now.
 
 create or replace function app.default_lead_days(context app.context) returns int
 language plpgsql stable set search_path = '' as $$

@@ -1,6 +1,7 @@
 -- Occurrences: the open due dates of a bill. Rows exist from the first tracked date through the current one, which is
 -- the first date due today or later that is neither paid nor skipped; later dates are computed. Nothing here writes:
--- the answer includes the rows that the next roll would add, so reads are correct even if no roll ran for long.
+-- the answer includes the rows that the next roll would add, so reads are correct even if bills were not rolled for a
+-- while.
 
 create or replace function app.rule_amount(bill app.expenses) returns bigint
 language sql immutable

@@ -75,7 +75,7 @@ begin
 end
 $$;
 comment on function app.describe_touched is
-  'The dates that the running change touched, and one more, in their current state.';
+  'Returns the dates that the running change touched, and the given one, in their current state.';
 
 create or replace function app.warn_of_open_dates(context app.context, bill app.expenses) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -1,4 +1,4 @@
--- The books on one page, composed of the tools' answers for the person. It computes no sums itself.
+-- Composes the books page from the answers of tools to the person, without computing sums itself.
 
 create or replace function public.read_books(user_id uuid, organization_id text, month_on date, searched text,
   cursor text, paid text, at timestamptz) returns jsonb

@@ -86,7 +86,7 @@ begin
 end
 $$;
 comment on function app.is_write is
-  'Whether a tool changes the books. A stable function cannot, and an unknown name counts as a write.';
+  'Whether a tool changes the books. Stable functions don''t; an unknown name counts as a write.';
 
 create or replace function app.dispatch_tool(context app.context, tool text, arguments jsonb) returns jsonb
 language plpgsql set search_path = '' as $$

@@ -75,7 +75,7 @@ begin
   if bill.amount_mode <> 'fixed' and occurrence.status = 'open' and occurrence.paid_minor = 0
     and occurrence.currency = document.facts ->> 'currency' and minor is distinct from occurrence.expected_minor
     and minor is not null and coalesce(document.facts ->> 'kind', '') not in ('credit_note', 'reminder')
-    -- Two invoices for one date: only a person knows whether both are due.
+    -- If a date has two invoices, only a person knows whether both are due.
     and not exists (
       select from app.documents_of(bill.id, occurrence.id, null, document.organization_id) as other
       where other.id <> document.id
@@ -89,7 +89,7 @@ begin
 end
 $$;
 comment on function app.file_document is
-  'Attaches a document, and gives its amount to the open date of a bill without a fixed one, unless the date has '
+  'Attaches a document. An open date of a bill without a fixed amount takes the document''s, unless the date has '
   'another document. Never pays it. The record also names an unknown payee.';
 
 create or replace function app.decline_document(context app.context, document app.documents) returns app.documents
@@ -194,6 +194,6 @@ begin
 end
 $$;
 comment on function app.attach_document is
-  'Tool attach_document. Without arguments, data {upload}, a link. With a document, attaches it to the record in to, '
-  'or else to its certain match, and returns data {document}. Only our own code passes a step, or said: the facts that '
-  'a person reads in the document.';
+  'Tool attach_document. Without arguments, returns data {upload}, a link. With a document, attaches it to the record '
+  'in to, or else to its certain match, and returns data {document}. Only our own code passes step and said, the facts '
+  'that a person read in the document.';

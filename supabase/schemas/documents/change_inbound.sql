@@ -45,7 +45,7 @@ begin
           and (w.state = 'waiting' or w.id in (
             select n.id from app.inbound_mails as n
             where n.organization_id = read_inbound.organization_id and n.state <> 'waiting'
-              -- Dropped mail has no sender, and neither has mail that could not be fetched.
+              -- Dropped mail has no sender, and neither does mail that could not be fetched.
               and (n.sender <> '' or n.state = 'failed')
             order by n.received_at desc limit most_read
           ))

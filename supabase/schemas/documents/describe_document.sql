@@ -83,7 +83,7 @@ begin
         and d.recorded_seq < document.recorded_seq and d.facts ? 'iban'
         and (d.payee_key = document.payee_key or d.expense_id = document.expense_id)
     ) as d
-    -- A new account is known once something was paid to it, so that a repeated fraud alarms again.
+    -- A new account counts as known only once it was paid, so that a second fraudulent invoice raises the doubt again.
     where d.iban = d.first_iban or not exists (
       select from app.expense_occurrences as o where o.id = d.occurrence_id and o.status = 'open'
     )
@@ -92,7 +92,7 @@ end
 $$;
 comment on function app.changed_iban is
   'Returns the IBAN in earlier documents of the same payee or record, if this document has another one; null for a '
-  'known one, and for the first document. A second account is known once a date with it is no longer open.';
+  'known one, and for the first document. Another account counts as known once a date with it is no longer open.';
 
 create or replace function app.needs_attention(document app.documents) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -172,8 +172,8 @@ begin
 end
 $$;
 comment on function app.propose_record is
-  'Returns the call that would record a document''s subject: a bill due once, or an expense if it has no due date; '
-  'null without a payee and an amount.';
+  'Returns the call that would record the document: as a one-time bill, or as an expense if it has no due date; null '
+  'without a payee and an amount.';
 
 create or replace function app.describe_document(context app.context, document app.documents) returns jsonb
 language plpgsql stable set search_path = '' as $$

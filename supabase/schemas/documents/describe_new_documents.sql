@@ -37,5 +37,5 @@ begin
 end
 $$;
 comment on function jobs.describe_waiting_mails is
-  'The mail until a digest that a person has to accept or block: {count, is_new: some came since the last digest, '
-  'until: the day when the first is deleted}; null without any, and for people who may not decide.';
+  'Returns the mail that waits for a decision at the time of a digest: {count, is_new: some arrived since the last '
+  'digest, until: the day when the first is deleted}; null if none waits, and for people who may not decide.';

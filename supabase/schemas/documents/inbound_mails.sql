@@ -13,7 +13,7 @@ comment on table app.inbound_addresses is
   'The address at which an organization receives mail: in+<token>@<the domain of INBOUND_URL>. A new token ends the '
   'previous one.';
 comment on column app.inbound_addresses.last_read_at is
-  'When a run last claimed this organization''s mail, because organizations take turns; null if never.';
+  'When a run last claimed this organization''s mail; organizations take turns.';
 alter table app.inbound_addresses enable row level security;
 grant select, insert, update, delete on app.inbound_addresses to service_role;
 

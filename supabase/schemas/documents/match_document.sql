@@ -34,7 +34,7 @@ language sql immutable
   return concat_ws(':', (match).expense_id, (match).occurrence_id);
 comment on function app.match_key_of is 'Returns the key of a record, or of a bill''s date, in app.documents.declined.';
 
--- An invoice often shows its seller as a picture or in a letterhead.
+-- An invoice may name its seller only in a picture or a letterhead.
 create or replace function app.names_in(document app.documents) returns text[]
 language plpgsql immutable set search_path = '' as $$
 begin
@@ -198,7 +198,7 @@ begin
     ) as e
     -- Equal payments to another seller don't count.
     where (e.likeness > 0 or document.payee_key is null)
-      -- A payment that has a document isn't waiting for another, but may be reminded of.
+      -- A payment with a document takes no other, except a reminder.
       and (is_reminder or not exists (
         select from app.documents_of(p.expense_id, p.occurrence_id, p.split_id, p.organization_id) as d
         where d.id <> document.id

@@ -30,12 +30,12 @@ create table app.documents (
   constraint documents_occurrence_has_bill check (occurrence_id is null or expense_id is not null)
 );
 comment on table app.documents is
-  'Invoices and receipts, each content once per person who can see it. Two people who can''t see each other''s '
-  'documents each have their own copy, so that neither learns about the other''s.';
+  'Invoices and receipts, each file once per person who can see it. Two people who can''t see each other''s documents '
+  'each have their own copy, so that neither learns about the other''s.';
 comment on column app.documents.facts is 'The facts read from it (shared/documents/facts.ts); empty for a picture.';
 comment on column app.documents.payee_key is
-  'The words of the payee''s name (app.descriptor_words), which find earlier documents. For a payee that could not be '
-  'read: of the documents with the same account, or of its record.';
+  'The words of the payee''s name (app.descriptor_words), which find earlier documents. If the payee could not be '
+  'read, the words come from documents with the same account, or from the record.';
 comment on column app.documents.expense_id is
   'The expense or bill that it is attached to; null until the record is known.';
 comment on column app.documents.occurrence_id is 'The bill''s date that it belongs to.';

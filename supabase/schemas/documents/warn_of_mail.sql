@@ -1,4 +1,4 @@
--- security definer: only the service reads these tables. It returns numbers and codes, never what a sender wrote.
+-- security definer: only the service reads these tables. It returns numbers and codes, never a sender's text.
 create or replace function app.warn_of_mail(context app.context) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare

@@ -29,7 +29,7 @@ begin
     left join lateral app.rates_as_of(x.currency, context.today) as rate on x.currency <> target
     where filter.category_ids is null or coalesce(x.category_id, '') = any (filter.category_ids)
   ), lines as (
-    -- Daily bills share one line, because a month of breakfast rolls would hide the rent.
+    -- A daily bill gets one line, because its dates would hide the other bills.
     select e.expense_id, e.name, min(e.due_on) as due_on, max(e.due_on) as last_on, count(*) as dates,
       sum(e.minor) as minor, bool_or(e.is_estimate) as is_estimate
     from expected as e

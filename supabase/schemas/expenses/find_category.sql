@@ -37,7 +37,7 @@ begin
     case when is_filter then null when starts_with(field, 'items') then 'create_missing_categories'
       else 'update_settings' end,
     'details', jsonb_build_object('suggestions', suggestions) || case
-      -- Names in another language resemble none, so list the existing categories instead.
+      -- A name in another language resembles no category, so list the existing ones instead.
       when suggestions = '{}' then jsonb_build_object('categories', array(
         select c.name from app.categories as c where c.archived_at is null order by lower(c.name) limit most
       ))

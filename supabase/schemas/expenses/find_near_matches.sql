@@ -98,7 +98,7 @@ begin
     ) as t;
   end if;
   near := nullif(jsonb_strip_nulls(jsonb_build_object(
-    -- Transfers between own accounts are no spending.
+    -- Transfers between own accounts aren't spending.
     'own_transfers_left_out', transfers,
     -- The books contain nothing about an earlier period.
     'books_begin', case when filter.to_on < first_on then first_on end,

@@ -116,7 +116,7 @@ declare
   currency constant text := coalesce(args ->> 'base_currency', context.base_currency);
 begin
   return case
-    -- Before the account is overdrawn.
+    -- A limit of 0 warns of an overdraft; other amounts must not be zero.
     when limit_text ~ '^0+(\.0{1,4})?$' then '0'
     else app.parse_amount(limit_text, currency, 'low_balance_limit')::text end || ' ' || currency;
 end

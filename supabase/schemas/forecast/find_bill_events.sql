@@ -13,8 +13,8 @@ create type app.forecast_event as (
 );
 comment on type app.forecast_event is
   'A change of a balance: minor is the likely amount; down and up are its margins of error. kind: bill or income, '
-  'which are expected; paid (bill), received (income) or recorded (spending), which no statement has yet; unplaced '
-  '(income), which a balance may contain already. Without account_id, only the total changes.';
+  'which are expected; paid (bill), received (income) or recorded (spending), which no statement shows yet; unplaced '
+  '(income), which a balance may already include. Without account_id, only the total changes.';
 
 create or replace function app.sole_account(positions app.forecast_position[]) returns text
 language plpgsql immutable set search_path = '' as $$
@@ -51,7 +51,7 @@ begin
         from (
           select p.id, p.paid_on, p.recorded_seq from app.payments as p
           where p.expense_id = b.id and p.deleted_at is null
-          -- Older ones say little, and every link costs a check of rights.
+          -- Older payments say little, and row-level security checks every link.
           order by p.paid_on desc, p.recorded_seq desc limit 3
         ) as p
         join app.statement_links as k on k.payment_id = p.id
@@ -65,7 +65,7 @@ begin
       select h.id, h.name,
         case when h.account_id is null or c.account_id is not null then coalesce(c.heir_id, sole_id)
           else h.account_id end as account_id,
-        -- A payment to that account, such as a card's, is part of the usual flow.
+        -- Payments to that account, such as to a card, are part of the usual flow.
         h.account_id is not null and c.account_id is null and not exists (
           select from unnest(positions) as p where p.account_id = h.account_id
         ) as is_elsewhere
@@ -141,7 +141,6 @@ declare
   first_on constant date := (select min(p.covered_on) from unnest(positions) as p);
   covered_on constant date := (select max(p.covered_on) from unnest(positions) as p);
 begin
-  -- Without a balance, there is nothing to add income to.
   if first_on is null then
     return '{}';
   end if;
@@ -181,5 +180,5 @@ begin
 end
 $$;
 comment on function app.find_income_events is
-  'Returns the income that is expected until a day and not received, and income later than the balances that no '
-  'statement has yet. Income without an account is unplaced if it is later than some balances only.';
+  'Returns outstanding income expected until a day, and income later than the balances that no statement shows yet. '
+  'Income without an account is unplaced if it is later than some balances only.';

@@ -11,8 +11,8 @@ create type app.low_balance as (
   covered_on date
 );
 comment on type app.low_balance is
-  'A balance, of an account or, without account_id, of all accounts together, and the first day on which it is likely '
-  'below the limit, which is in the balance''s currency. covered_on: the day until which the balance is known, the '
+  'A balance and the first day on which it is likely below the limit, which is in the balance''s currency. Without '
+  'account_id, the balance is the sum of all accounts. covered_on: the last day with a known balance, for the sum the '
   'earliest of all accounts.';
 
 create type app.limited_balance as (
@@ -24,7 +24,7 @@ create type app.limited_balance as (
   limit_minor float8
 );
 comment on type app.limited_balance is
-  'A balance today and the limit in its currency, null without a rate. Without account_id, of all accounts together.';
+  'Today''s balance and the limit in its currency, null without a rate. Without account_id, the sum of all accounts.';
 
 create or replace function app.compare_with_limit(context app.context, positions app.forecast_position[])
   returns setof app.limited_balance
@@ -40,7 +40,7 @@ begin
   end if;
   return query
     with starts as materialized (
-      -- A card is below any limit.
+      -- Leave out cards, because their balances are negative.
       select p.account_id, p.account, p.currency, p.covered_on, p.minor::float8 as minor
       from unnest(positions) as p where p.kind = 'account'
       union all
@@ -58,7 +58,7 @@ begin
 end
 $$;
 comment on function app.compare_with_limit is
-  'Returns the balances that have a limit. Returns none without a limit, and to people who do not see everything.';
+  'Returns the balances to compare with the limit; none without a limit, and for people who do not see everything.';
 
 create or replace function app.find_low_balances(context app.context, positions app.forecast_position[],
   days app.forecast_day[]) returns setof app.low_balance
@@ -95,8 +95,8 @@ begin
 end
 $$;
 comment on function app.describe_unwatched is
-  'Returns the balances that cause no notice: {already_below?: [{account?, amount, currency}], no_rate?: '
-  '[{account?, currency}], which cannot be compared with the limit}.';
+  'Returns the balances that cause no notice: {already_below?: [{account?, amount, currency}], no_rate?: [{account?, '
+  'currency}]}. no_rate: the limit has no rate in the account''s currency.';
 
 create or replace function app.describe_low_balances(context app.context, positions app.forecast_position[],
   days app.forecast_day[], account_id text) returns jsonb
@@ -136,7 +136,7 @@ begin
     return;
   end if;
   known := array(select p::app.forecast_position from app.find_positions(context) as p);
-  -- The forecast itself is expensive.
+  -- Check first, because the forecast itself is expensive.
   if not exists (select from app.compare_with_limit(context, known) as s where s.minor >= s.limit_minor) then
     return;
   end if;

@@ -20,11 +20,11 @@ create type app.forecast_position as (
   bill_ids text[]
 );
 comment on type app.forecast_position is
-  'An account in one currency. minor: its last balance and the lines since, until covered_on. day_minor: the average '
+  'An account in one currency. minor: its last balance plus the lines since, until covered_on. day_minor: the average '
   'daily sum of its lines in the last months, without bills and income; week_variance: the variance of this sum '
-  'between weeks; outside_ leaves out transfers to other positions. in_base: the value of a minor unit in the base '
-  'currency, null without a rate. kind: account, card or closed. heir_id: the account that a closed one was emptied '
-  'into. bill_ids: the bills whose latest charges are in its lines.';
+  'between weeks; the outside_ fields leave out transfers to other positions. in_base: the value of a minor unit in '
+  'the base currency, null without a rate. kind: account, card or closed. heir_id: the account that received the rest '
+  'of a closed one. bill_ids: the bills whose latest charges are in its lines.';
 
 create or replace function app.signed_minor(direction text, minor bigint) returns bigint
 language sql immutable
@@ -118,11 +118,11 @@ begin
     ), lines as materialized (
       select p.id, p.currency, r.booked_on, r.text, r.direction, r.amount_minor, r.kind, r.id as line_id,
         h.id is not null as is_transfer,
-        -- The other half changes another known balance.
+        -- The other half of the transfer is in another account with a known balance.
         o.id is not null as is_inside, b.bill_id
       from recent as r
       join positions as own on own.id = r.account_id and own.currency = r.currency
-      -- The lines of a closed account count for the account that it was emptied into.
+      -- The lines of a closed account count for its heir.
       join positions as p on p.id = coalesce(own.heir_id, own.id) and p.currency = r.currency
       left join halves as h on h.id = r.id
       left join (select distinct b.id from balances as b) as o on o.id = h.other_account_id

@@ -77,7 +77,7 @@ begin
 end
 $$;
 comment on function app.list_forecast_days is
-  'The days on which something changes and the ends of weeks, at most 40: [{on, low, likely, high, changes?}].';
+  'Returns at most 40 days, those with changes and the ends of weeks: [{on, low, likely, high, changes?}].';
 
 create or replace function app.list_assumptions(context app.context, basis app.forecast_basis, account_id text,
   until date) returns jsonb
@@ -141,7 +141,7 @@ begin
   if not arguments ? 'spend' then
     return days;
   end if;
-  -- The requested account pays, otherwise the only one.
+  -- The requested account pays, or the only one.
   select p.* into payer from unnest(basis.positions) as p
   where p.account_id = coalesce(spend_from.account_id, (
     select min(o.account_id) from unnest(basis.positions) as o where o.kind <> 'closed'
@@ -165,8 +165,7 @@ begin
 end
 $$;
 comment on function app.spend_from is
-  'Returns the days of a forecast without the amount of the argument spend, from its day on: those of the total and of '
-  'the account that pays.';
+  'Subtracts the argument spend from the days of the total and of the paying account, from its day on.';
 
 create or replace function app.forecast(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$

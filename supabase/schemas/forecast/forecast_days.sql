@@ -18,7 +18,7 @@ language sql immutable
     (1.645 * (1 + 2.0 / weeks)) ^ 2 * week_variance * (days / 7.0 + (days / 7.0) ^ 2 / weeks)
     else 0 end;
 comment on function app.flow_variance is
-  'Returns the square of the error bound that the usual flow keeps after some days in nine of ten cases.';
+  'Returns the square of the usual flow''s margin of error over some days, which nine of ten real sums stay within.';
 
 create or replace function app.forecast_days(context app.context, positions app.forecast_position[],
   events app.forecast_event[], until date) returns setof app.forecast_day

@@ -1,10 +1,10 @@
--- What a forecast says about its income, its accounts and the charges that are not bills.
+-- The notes of a forecast about its income, its accounts and charges without a bill.
 
 create or replace function app.list_income_notes(context app.context, events app.forecast_event[], until date)
   returns jsonb
 language plpgsql stable set search_path = '' set jit = 'off' as $$
 declare
-  -- The oldest balance is from then.
+  -- No balance in a forecast is older.
   past_days constant int := 45;
   ahead_days constant int := 366;
 begin
@@ -63,8 +63,8 @@ begin
 end
 $$;
 comment on function app.list_income_notes is
-  'What a forecast says about income: [{code: income_late, which should have come | income_stopped, whose payer paid '
-  'regularly | income_alike, which may be counted twice | income_later, the next one after the forecast | no_income}].';
+  'Returns the notes about income: [{code: income_late (overdue) | income_stopped (a regular payer stopped paying) | '
+  'income_alike (possibly counted twice) | income_later (the next one is after the forecast) | no_income}].';
 
 create or replace function app.compare_forecast_sums(context app.context, basis app.forecast_basis,
   days app.forecast_day[], until date) returns jsonb
@@ -86,15 +86,15 @@ begin
 end
 $$;
 comment on function app.compare_forecast_sums is
-  'Says that the accounts of a forecast do not add up to its total: [{code: accounts_differ, amount: their sum, total, '
-  'currency}], otherwise [].';
+  'Returns a note if the accounts of a forecast do not add up to its total: [{code: accounts_differ, amount: their '
+  'sum, total, currency}], otherwise [].';
 
 create or replace function app.list_unplanned_charges(context app.context, basis app.forecast_basis) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   most constant int := 10;
 begin
-  -- Only a usual flow spreads charges over the days.
+  -- Without a usual flow, a forecast does not include these charges.
   if not exists (select from unnest(basis.positions) as p where p.weeks > 0)
     or basis.left_out @> '[{"code":"budgets_instead"}]' then
     return '[]';
@@ -119,5 +119,5 @@ begin
 end
 $$;
 comment on function app.list_unplanned_charges is
-  'Names the charges that recur without a bill, which a forecast spreads over the days: [{code: recurring_unplanned, '
-  'count, items: [{name, amount, currency, frequency, every, next_on}]}], otherwise [].';
+  'Returns a note about recurring charges without a bill, which the usual flow spreads over the days: [{code: '
+  'recurring_unplanned, count, items: [{name, amount, currency, frequency, every, next_on}]}], otherwise [].';

@@ -41,7 +41,7 @@ declare
   min_weeks constant int := 4;
   has_lines constant boolean := exists (select from unnest(basis.positions) as p where p.weeks > 0);
   covered_on constant date := (select max(p.covered_on) from unnest(basis.positions) as p);
-  -- With lines, the flow is only told, and two months are enough.
+  -- With statement lines, this flow is only reported, so two months are enough.
   flow record := app.find_spoken_flow(context, case when has_lines then 61 else 182 end);
   since_minor float8;
   budget_minor float8;
@@ -91,7 +91,7 @@ begin
       );
     end if;
   end if;
-  -- Payments that were recorded after the balance count at least as much as usual.
+  -- Count recorded payments since the balance only as far as they exceed the usual flow.
   since_minor := coalesce((
     select sum(app.signed_minor(p.direction, p.base_minor)) from app.payments as p
     where p.organization_id = context.organization_id and p.deleted_at is null
@@ -128,8 +128,8 @@ begin
 end
 $$;
 comment on function app.add_spoken_flow is
-  'Adds the usual spending of people without statements, from the payments that they recorded, otherwise from their '
-  'budgets. It counts for the only account, otherwise for the total. Statement lines already contain it.';
+  'Adds the usual spending of people without statements, from their recorded payments, otherwise from their budgets. '
+  'It counts for the only account, otherwise for the total. Statement lines already contain this spending.';
 
 create or replace function app.read_forecast(context app.context, until date,
   found_positions app.forecast_position[] default null) returns app.forecast_basis

@@ -196,7 +196,7 @@ begin
         when j.is_exact and j.gap = 0 and j.match_key = j.entry_key then 1
         when j.is_exact and j.agree = 3 then 2
         when j.is_exact and j.agree = 2 then 3
-        -- Without an amount to compare, a date takes the only row of a payee that has nothing but this bill.
+        -- Without an amount to compare, a date takes the only row of a payee that has just this bill.
         when (j.whole).amount_minor is null and j.agree = 3 and j.rows_near = 1 and j.later between -1 and 3
             and not (j.whole).is_frequent and not exists (
               select from app.expenses as x

@@ -59,7 +59,7 @@ begin
 end
 $$;
 comment on function app.ask_of_own_accounts is
-  'Asks whether rows are transfers if only their text suggests it: with the number of an own account, its owner''s '
+  'Asks whether rows are transfers if only their text suggests it, by the number of one of the accounts, its owner''s '
   'name, or a card issuer.';
 
 create or replace function app.find_changed_halves(context app.context, batch app.import_batches) returns int[]

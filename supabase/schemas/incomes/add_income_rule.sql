@@ -29,7 +29,7 @@ begin
     join expected as o on o.currency = u.currency and o.sort = u.sort and o.day between u.day - days and u.day + days
       and o.income_id <> u.income_id and (o.source = 'found' or o.recorded_seq < u.recorded_seq)
     where u.source = 'said'
-      -- A rule that already counts a payer's income is not another payer's.
+      -- Skip rules that already count their own payer's income.
       and (o.source = 'said' or u.income_id not in (select m.rule_id from matched as m))
       and (
         app.same_amount(u.likely, o.likely, named_percent)
@@ -40,8 +40,8 @@ begin
 end
 $$;
 comment on function app.find_similar_incomes is
-  'Returns rules with another income that is expected on a nearby date in a period and may be the same: a similar '
-  'amount, and a name that may mean the same payer or comes from a statement.';
+  'Pairs rules with other expected income that may be the same: on a nearby date in the period, with a similar amount, '
+  'and with a name that may mean the same payer or comes from a statement.';
 
 create or replace function app.add_income_rule(context app.context, income app.incomes, rhythm text, first_on date)
   returns jsonb
@@ -105,7 +105,7 @@ begin
     ))
     from app.match_income_rules(context, context.today - known_days) as m
     join app.incomes as r on r.id = m.id
-    -- The income that is stated with the rule is no news.
+    -- Skip the income that the person stated together with the rule.
     where m.rule_id = income.id and lower(r.name) <> lower(income.name)
     order by r.received_on desc, r.recorded_seq desc
     limit 1
@@ -116,6 +116,6 @@ begin
 end
 $$;
 comment on function app.add_income_rule is
-  'Stores a rule for recurring income, unless an equal one exists: {rule, is_new, others?: rules of the same name or '
-  'that may mean the same income, alike?: income that is expected from statements and may be the same, known?: the '
-  'latest income that counts as the rule''s}.';
+  'Stores a rule for recurring income, unless an equal one exists: {rule, is_new, others?: rules with the same name or '
+  'possibly for the same income, alike?: income expected from statements that may be the same, known?: the latest '
+  'income assigned to the rule}.';

@@ -8,7 +8,8 @@ language sql immutable
     'month_days', case when frequency = 'monthly' and month_day is not null then array[month_day] end,
     'weekend_rule', 'none'
   ));
-comment on function app.income_schedule is 'The schedule of an income, for the functions about schedules of bills.';
+comment on function app.income_schedule is
+  'Returns the schedule of an income in the form that the functions for bill schedules take.';
 
 create or replace function app.dates_between(schedule app.expenses, first_day date, last_day date) returns date[]
 language plpgsql immutable set search_path = '' as $$
@@ -103,9 +104,9 @@ begin
     left join rivals as o on o.rule_id = r.rule_id and o.words = r.words
     order by r.place
   loop
-    -- Each date has one income. Another one of that day is somebody else's, or a bonus.
+    -- Each date takes one income; another one on that day is a bonus or from another payer.
     continue when array[pair.id, pair.rule_day] && taken
-      -- Of several payers who pay on the same dates, only one is the rule's.
+      -- If several payers pay on the same dates, the rule has only one of them.
       or pair.others && payers;
     taken := taken || array_remove(array[pair.id, pair.rule_day], null);
     payers := payers || pair.payer;
@@ -116,9 +117,9 @@ begin
 end
 $$;
 comment on function app.match_income_rules is
-  'Returns the rule of each income received since a day, also before the rule''s first date: the rule with the same '
-  'payer, otherwise one with a nearby date and a similar amount whose name may mean the same payer. Of several payers '
-  'on the same dates, the best one is the rule''s.';
+  'Returns the rule of each income received since a day, even before the rule''s first date: the rule with the same '
+  'payer, otherwise one with a nearby date and a similar amount whose name may mean the same payer. If several payers '
+  'pay on the same dates, only the best match counts.';
 
 create or replace function app.find_income_rhythms(context app.context) returns table (
   income_id text, name text, account_id text, schedule app.expenses, since date, amounts bigint[], currency text,
@@ -209,8 +210,8 @@ end
 $$;
 comment on function app.find_income_rhythms is
   'Returns income without a rule that came regularly at least three times: its latest record, its schedule from the '
-  'latest date, and its amounts, the latest first. One missed date does not end the rhythm. is_over: the next is '
-  'more than ten days late.';
+  'latest date, and its amounts, the latest first. One missed date does not end the rhythm. is_over: the next date '
+  'passed more than ten days ago.';
 
 create or replace function app.expected_incomes(context app.context, first_day date, last_day date)
   returns table (income_id text, name text, account_id text, day date, low bigint, likely bigint, high bigint,
@@ -257,11 +258,11 @@ begin
       where m.rule_id = u.id and m.place <= recent
     ) as range
     cross join lateral unnest(app.dates_between(u.schedule, first_day, last_day)) as d (day)
-    -- Half a week, so that one wage does not count for two weeks.
+    -- Half a week at most, so that one wage does not count for two weeks.
     cross join lateral (
       select case when (u.schedule).frequency = 'weekly' and (u.schedule).every = 1 then 3 else days end as days
     ) as near
-    -- Before its first date, a rule continues the income that already comes, with its amount.
+    -- Before its first date, a rule expects the amount of the income that already arrives.
     cross join lateral (select case when d.day < u.anchor_on then u.latest else u.likely end as likely) as sum
     where (d.day >= u.anchor_on or d.day > u.running_on) and not exists (
       select from matched as m
@@ -279,6 +280,6 @@ begin
 end
 $$;
 comment on function app.expected_incomes is
-  'Returns the dates in a period on which income is expected and was not received within five days, with the lowest '
-  'and highest of the latest six amounts. source: said (by a person) or found (from at least three regular incomes); '
-  'income_id is the rule or the latest income.';
+  'Returns the dates in a period whose expected income was not received within five days, with the lowest and highest '
+  'of the latest six amounts. source: said (by a person) or found (from at least three regular incomes); income_id is '
+  'the rule or the latest income.';

@@ -40,9 +40,9 @@ create table app.incomes (
 comment on table app.incomes is
   'Money received or, with anchor_on, a rule for the dates on which it is expected. Totals exclude rules.';
 comment on column app.incomes.name is 'The payer, or a description.';
-comment on column app.incomes.category_id is 'Income needs no category, but a private one hides it.';
+comment on column app.incomes.category_id is 'Optional; a private category hides the income.';
 comment on column app.incomes.line_id is
-  'Derived: the statement line that shows it. Undo leaves it alone, since it may delete the line.';
+  'Derived: the statement line that shows the income. Undo skips this column, because it may delete the line.';
 comment on column app.incomes.anchor_on is
   'The first expected date. Every later one is computed from it (app.scheduled_on).';
 -- A line becomes at most one income, even after that income is deleted.

@@ -1,4 +1,4 @@
--- Income of statements: each incoming line is one income, once.
+-- Stores each incoming statement line as income, exactly once.
 
 create or replace function app.list_line_incomes(line_id text) returns text[]
 language plpgsql stable security definer set search_path = '' as $$
@@ -92,7 +92,7 @@ end
 $$;
 comment on function app.keep_income is
   'Stores the income of a line, or links income that a person recorded up to five days before or after; in open months '
-  'the statement''s amount replaces it. Returns created, linked or closed.';
+  'the statement''s amount replaces the recorded one. Returns created, linked or closed.';
 
 create or replace function app.keep_incomes(context app.context, batch app.import_batches) returns jsonb
 language plpgsql volatile set search_path = '' set enable_nestloop = 'off' as $$
@@ -144,5 +144,5 @@ begin
 end
 $$;
 comment on function app.keep_incomes is
-  'Stores the income of a committed import: {created?, linked?, closed?, removed?, totals? of the created}, or null. '
-  'removed counts income that came from an own account.';
+  'Stores the income of a committed import: {created?, linked?, closed?, removed?, totals? of the created ones}, or '
+  'null. removed counts transfers between the organization''s own accounts.';

@@ -14,7 +14,7 @@ begin
       and (filter.category_ids is null or coalesce(i.category_id, '') = any (filter.category_ids))
       and (filter.not_category_ids is null or coalesce(i.category_id, '') <> all (filter.not_category_ids))
       and (filter.recorded_by is null or i.created_by = filter.recorded_by)
-      -- The employer may be in the statement line alone.
+      -- The employer may appear only in the statement line.
       and (words is null or app.fold_text(concat_ws(' ', i.name, i.note, (
         select l.text from app.statement_lines as l where l.id = i.line_id and l.organization_id = i.organization_id
       ))) like all (words));
@@ -36,7 +36,7 @@ declare
   rules jsonb;
 begin
   perform app.refuse_income_fields(
-    -- For these arguments, only the defaults apply.
+    -- These arguments may only have their default values.
     request - array(
       select a.key from jsonb_each_text(request) as a
       where (a.key, a.value) in (('sort', 'date'), ('order', 'desc'), ('format', 'json'))
@@ -92,4 +92,4 @@ begin
 end
 $$;
 comment on function app.warn_of_hidden_income is
-  'A warning for people from whom income may be hidden. It does not reveal whether hidden income exists.';
+  'Warns people who may not see all income, without revealing whether hidden income exists.';

@@ -1,4 +1,4 @@
--- Names of income: its sort, and the words that tell payers apart.
+-- Reads the names of income: their sort, and the words that identify the payer.
 
 create or replace function app.income_sort(name text) returns text
 language plpgsql immutable set search_path = '' as $$
@@ -14,7 +14,7 @@ begin
   end;
 end
 $$;
-comment on function app.income_sort is 'The sort of an income by its name: salary, tax_refund, rent or other.';
+comment on function app.income_sort is 'Classifies an income by its name: salary, tax_refund, rent or other.';
 
 create or replace function app.payer_words(name text) returns text[]
 language plpgsql immutable set search_path = '' as $$
@@ -27,7 +27,7 @@ declare
     || 'novembro|dezembro|januari|februari|maart|mei|augustus|stycz(en|nia)|lut(y|ego)|mar(zec|ca)|'
     || 'kwie(cien|tnia)|maja|czerw(iec|ca)|lip(iec|ca)|sierp(ien|nia)|wrzes(ien|nia)|pazdziernika?|listopada?|'
     || 'grud(zien|nia))\M';
-  -- Whose income it is, and which.
+  -- Owners, and words that say nothing about the payer.
   others constant text := '\m(my|our|his|her|their|the|from|for|of|in|on|to|and|main|second|job|mein|unser|vom|von|im|'
     || 'und|fur|de|du|des|del|di|do|da|van|voor|pour|por|per|bonus|month(ly)?|income|net|nett?o|gross|brutto|payment|'
     || 'deposit|transfer|zahlung)\M|\S+''s\M|\S*\d\S*';
@@ -39,19 +39,20 @@ begin
 end
 $$;
 comment on function app.payer_words is
-  'Returns the words of an income''s name that name its payer; none for "My October salary".';
+  'Returns the words of an income''s name that identify its payer; none for "My October salary".';
 
 create or replace function app.income_words(name text) returns text[]
 language sql immutable
   return app.payer_words(regexp_replace(name, '[''’]s\M', '', 'g'));
 comment on function app.income_words is
-  'Returns the words of an income''s name that name its payer or the person who earns it: "ben" for "Ben''s salary".';
+  'Returns the words of an income''s name that identify its payer or its earner: "ben" for "Ben''s salary".';
 
 create type app.income_name as (
   words text[],
   payer_words text[]
 );
-comment on type app.income_name is 'The words of an income''s name (app.income_words), and those that name its payer.';
+comment on type app.income_name is
+  'The words of an income''s name (app.income_words), and those that identify its payer.';
 
 create or replace function app.read_income_name(name text) returns app.income_name
 language plpgsql immutable set search_path = '' as $$
@@ -65,10 +66,10 @@ create or replace function app.may_be_same_payer(one app.income_name, other app.
 language sql immutable
   return (one).words = '{}' or (other).words = '{}' or (one).words && (other).words
     or app.compare_names((one).words, (other).words) > 0
-    -- "Ben's salary" names nobody who pays.
+    -- "Ben's salary" doesn't name a payer.
     or ((one).payer_words = '{}') <> ((other).payer_words = '{}');
 comment on function app.may_be_same_payer is
-  'Whether two names of income may mean the same payer: they share a word, or one of them names no payer.';
+  'Whether two names of income may mean the same payer: they share a word, or one of them doesn''t name a payer.';
 
 create or replace function app.may_share_payer(one text, other text) returns boolean
 language sql immutable

@@ -59,7 +59,7 @@ begin
 end
 $$;
 comment on function app.check_income_question is
-  'Ends the tool with invalid_argument for a filter or group that income does not have.';
+  'Ends the tool with invalid_argument for a filter or group that does not apply to income.';
 
 create or replace function app.warn_of_income(context app.context, period app.period) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -14,7 +14,7 @@ begin
 end
 $$;
 comment on function app.is_about_income is
-  'Whether the ids are those of income. Ends the tool with invalid_argument for a mixture.';
+  'Whether the ids are those of income. Ends the tool with invalid_argument if only some are.';
 
 create or replace function app.require_incomes(context app.context, ids text[]) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -112,7 +112,7 @@ begin
 end
 $$;
 comment on function app.update_incomes is
-  'Changes income by the arguments of update_expenses. A date moves the first date of a rule.';
+  'Changes income by the arguments of update_expenses. For a rule, date is its first date.';
 
 create or replace function app.delete_incomes(context app.context, request jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$

@@ -1,6 +1,6 @@
 -- Sends digests: claims a batch under a lease, sends it after commit, and settles it with that lease. A batch that may
 -- have reached the mail service keeps its members and their contents, so that the service recognizes a retry by its
--- key. A batch that certainly did not is dissolved.
+-- key. A batch that certainly did not reach it is dissolved.
 
 create or replace function jobs.open_batch(size int, at timestamptz, out batch_id uuid, out set_aside uuid)
   returns record

@@ -5,7 +5,7 @@ create or replace function jobs.new_low_balances(user_id uuid, organization_id t
 language plpgsql stable set search_path = '' as $$
 declare
   today constant date := (at at time zone 'utc')::date;
-  -- The expected day of the same fall moves from day to day. One that should have come moves until a newer balance.
+  -- The expected day of the same fall moves from day to day. An overdue one moves until a newer balance is known.
   days constant int := 7;
 begin
   return array(
@@ -26,8 +26,8 @@ begin
 end
 $$;
 comment on function jobs.new_low_balances is
-  'Returns the coming falls of balances that no digest of a person tells of. A fall is new if it is more than 7 days '
-  'earlier than the one told, or if that one passed more than 7 days ago and before the last balance.';
+  'Returns the coming falls of balances that no digest of a person mentions. A fall is new if it is more than 7 days '
+  'earlier than the mentioned one, or if that one passed more than 7 days ago and before the last balance.';
 
 create or replace function app.describe_low_notices(recipient identity.profiles, member identity.memberships,
   organization identity.organizations, noticed jobs.notice_log[], at timestamptz) returns jsonb

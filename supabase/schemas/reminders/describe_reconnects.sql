@@ -1,7 +1,7 @@
 create or replace function app.describe_reconnects(organization identity.organizations) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  -- The others resume once these are connected.
+  -- List only the first; once these are connected, the next mail lists the others.
   max_listed constant int := 20;
 begin
   return (
