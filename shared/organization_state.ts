@@ -18,7 +18,7 @@ export const OrganizationState = z.object({
     exports: z.boolean(),
     /** Whether the operator sells plans. */
     plans: z.boolean(),
-    /** The reader's plan. */
+    /** The reader's organizations, for the switcher. */
     organizations: z.array(z.object({ id: z.string(), name: z.string() })),
   })),
 });

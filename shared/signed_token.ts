@@ -21,9 +21,7 @@ export async function signToken(
   return `${body}.${encode(await hmac(secrets[0]!, `${label}.${body}`))}`;
 }
 
-/**
- * The claims, even of an expired token, for callers that distinguish expired from forged; `exp` is in epoch seconds.
- */
+/** The claims of an unexpired token of this purpose, signed with any of the secrets; otherwise null. */
 export async function readToken(
   secrets: readonly string[],
   label: string,
@@ -33,7 +31,7 @@ export async function readToken(
   return claims && claims.exp * 1000 > at.getTime() ? claims : null;
 }
 
-/** The same, also for expired tokens, for callers that tell expired from forged; `exp` is in epoch seconds. */
+/** As above, but accepts expired tokens, for callers that tell expired from forged. `exp` is in epoch seconds. */
 export async function openToken(
   secrets: readonly string[],
   label: string,

@@ -73,7 +73,7 @@ function withoutFiles({ inputSchema, _meta, ...listed }: Tool["listed"]): Tool["
   return { ...listed, inputSchema: { ...inputSchema, properties: Object.fromEntries(properties) }, _meta: meta };
 }
 
-/** The description of a tool with an argument for a file tells its use, because the argument has none. */
+/** The description of a tool explains its file argument, which has no description of its own. */
 function textsOf(texts: Words["tools"][keyof Words["tools"]], takesFiles: boolean) {
   const { title, description } = texts;
   return { title, description: takesFiles && "descriptionOfFile" in texts ? texts.descriptionOfFile : description };

@@ -76,7 +76,7 @@ export const Proposal = z.object({
   hash: z.string(),
   state: ProposalState,
   tool: z.string(),
-  /** The id of the change that it would make. */
+  /** The facts of the change that it would make. */
   facts: Told,
   /** Only the first effects. */
   effects: z.array(EffectFacts),

@@ -18,7 +18,7 @@ export const DueBill = z.object({
   /** The unpaid rest of the next date after a part payment. */
   remaining: z.optional(z.string()),
   usual_amount: z.optional(z.string()),
-  /** The source of the next date's amount. */
+  /** Whether the amount of the next date is an estimate. */
   is_estimate: z.optional(z.boolean()),
   amount_mode: z.enum(["fixed", "estimated", "variable"]),
   /** The currency of the next date, if it differs from the bill's. */
@@ -58,7 +58,7 @@ export const Budget = z.object({
   /** The carry-over from earlier months or years; negative after overspending. */
   carried: z.optional(z.string()),
   spent: z.string(),
-  /** The percentage of the amount including carry-over. */
+  /** The rest of the amount including carry-over. */
   left: z.string(),
   /** Absent when earlier overspending used up the budget. */
   used_percent: z.optional(z.number()),

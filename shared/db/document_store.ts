@@ -19,7 +19,7 @@ export interface OpenedDocument {
 export interface AttachStep {
   userId: string;
   organizationId: string;
-  /** The answer of `app.attach_document`. */
+  /** Arguments of `app.attach_document`. */
   arguments: Arguments;
   at: Date;
 }

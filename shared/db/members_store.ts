@@ -64,7 +64,7 @@ export const Removal = z.object({
   /** For tabs; the previous version's database sends none. */
   state: z.optional(OrganizationState),
   email: z.string(),
-  /** The reader's address. */
+  /** The reader's country and time zone. */
   country: z.string(),
   timezone: z.string(),
   /** Their debts and claims from shared costs, which stay. */
@@ -189,7 +189,6 @@ export function createMembersStore(database: Database) {
     withdraw: ({ userId, invitationId, at }: Person & { invitationId: string }) =>
       ask("withdraw_invitation", { user_id: userId, invitation_id: invitationId, at }),
 
-    /** @param asked.email the address they signed in with. */
     /** @param user null if the recipient is not signed in yet */
     readInvitation: ({ user, tokenHash, at }: WithLink & { user: { id: string; email: string } | null; at: Date }) =>
       ask("read_invitation", { token_hash: tokenHash, user_id: user?.id ?? null, email: user?.email ?? null, at }),

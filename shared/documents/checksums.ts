@@ -13,7 +13,7 @@ const LONGEST = 60;
 const plain = (text: string): string | undefined =>
   text.length > LONGEST ? undefined : text.replace(/[\s\u00a0]/g, "").toUpperCase();
 
-/** ISO 7064, modulo 97, with the check digits behind the country or "RF". */
+/** ISO 7064, modulo 97, with the check digits after the country or "RF". */
 function isModulo97(text: string): boolean {
   let rest = 0;
   for (const letter of text.slice(4) + text.slice(0, 4)) {

@@ -21,7 +21,7 @@ export const ShownDocument = z.object({
     currency: Text,
     iban: Text,
   }),
-  /** The facts that stood beside labels that a person confirmed on this day. */
+  /** The facts found beside labels that a person confirmed, with the day. */
   remembered: z.optional(z.record(z.string(), z.string())),
   doubts: z.optional(z.array(Said)),
   filed: z.optional(z.object({ id: z.string(), name: z.string(), due_on: Text })),
@@ -42,7 +42,7 @@ export const ShownDocument = z.object({
     currency: Text,
   }))),
   iban_was: Text,
-  /** Labeled values, among which its missing facts may be; only on its own page. */
+  /** Labeled values that may be its missing facts; only on its own page. */
   places: z.optional(z.nullable(z.record(
     z.string(),
     z.array(z.object({ label: z.string(), value: z.string(), currency: Text })),

@@ -12,7 +12,7 @@ import { decimalsOf, fromUnits, toUnits, unitsOf } from "./units.ts";
 export interface Balances {
   opening?: string;
   closing?: string;
-  /** The day that the closing balance is true for, YYYY-MM-DD; absent if its lines contradict it. */
+  /** The day of the closing balance, YYYY-MM-DD; absent if its lines contradict it. */
   closing_on?: string;
   currency?: string;
 }

@@ -104,7 +104,7 @@ export interface Account {
 export interface BalanceText {
   opening?: string;
   closing?: string;
-  /** The day that the closing balance is true for: the year, month and day, perhaps a time. */
+  /** The day of the closing balance: the year, month and day, perhaps a time. */
   closing_on?: string;
   currency?: string;
   /** Its lines, by position in the file: from the first to before the last. */

@@ -26,7 +26,7 @@ export const RemovalMail = z.extend(Claimed, {
     organization: z.string(),
     /** Who removed them; null once their account is gone. */
     by: z.nullable(z.string()),
-    /** The reader's proposals. */
+    /** The reader's country. */
     country: z.string(),
     balances: z.array(OwnBalance),
     /** The number of their withdrawn proposals. */

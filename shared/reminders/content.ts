@@ -56,7 +56,7 @@ export const Unlisted = z.object({
 export type Unlisted = z.infer<typeof Unlisted>;
 
 /**
- * The end of a trial, its first charge, the renewal or last day to cancel of a contract, a price rise, or an automatic
+ * The end of a trial, its first charge, the renewal or last day to cancel of a contract, a price rise, an automatic
  * payment without an amount, or a balance that will likely fall below the limit. Announced once, or once more near the
  * day.
  */
@@ -98,7 +98,10 @@ export const DigestNotice = z.object({
   earlier_amount: z.nullable(z.string()),
   /** With `trial_charged`: the payment was recorded automatically, and no statement shows it. */
   is_assumed: z.optional(z.nullable(z.boolean())),
-  /** With `low_balance`: the low end of the forecast and the limit, null when hidden, and if it is all accounts. */
+  /**
+   * With `low_balance`: the low end of the forecast and the limit, null when hidden, and whether it is the sum of all
+   * accounts.
+   */
   low: z.optional(z.nullable(z.string())),
   limit: z.optional(z.nullable(z.string())),
   is_total: z.optional(z.nullable(z.boolean())),

@@ -47,7 +47,7 @@ const MODEST = 0.4;
 interface Party {
   name: string;
   perSecond: number;
-  /** The result of one request. */
+  /** The sender of the next request. */
   ask: () => { token: string; address: string };
 }
 

@@ -7,7 +7,7 @@ import { CHART_URI } from "./uri.ts";
 /** The MIME type of MCP Apps pages. */
 const MIME_TYPE = "text/html;profile=mcp-app";
 
-/** The URI of the page. */
+/** The request that reads the page. */
 export interface ChartReader {
   siteUrl: string;
   /** The connector's address, as the person entered it in the host. */

@@ -121,7 +121,7 @@ function amountsOf(
   const settled = settle({ currency, parts: all, hasLines: true, taxes, totals, required: ["taxes"] });
   const { payable, ...amounts } = settled.amounts;
   if (payable === undefined || payments.length === 0) return settled;
-  // Payments are expected by the seller, and may be incomplete.
+  // The listed payments are expectations of the seller, and may be incomplete.
   const written = sum(payments.map((one) => textAt(one, "ImportoPagamento")));
   if (difference(written, payable) === "0") return settled;
   const params = { check: "payable", written, computed: payable };

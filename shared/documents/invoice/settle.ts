@@ -21,7 +21,7 @@ export interface WrittenTax {
   tax: string;
 }
 
-/** Allowances and charges of the document, without those of lines. */
+/** The most elements of a document in memory at once; lines are read one by one. */
 export const MOST_ELEMENTS = 50_000;
 
 /** Amounts as written. Totals that a format computes instead of stating are absent. */
@@ -31,7 +31,7 @@ export interface Written {
   /** Absent in profiles that serve only accounting. */
   hasLines: boolean;
   taxes: WrittenTax[];
-  /** Without lines, the other amounts prove nothing. */
+  /** Amounts that an invoice without lines must state, because nothing else proves them. */
   required: ("taxes" | "net" | "gross" | "payable")[];
   totals: Partial<
     Record<"lines" | "allowances" | "charges" | "net" | "tax" | "gross" | "prepaid" | "rounding" | "payable", string>

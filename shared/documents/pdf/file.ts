@@ -1,6 +1,6 @@
 /**
  * Finds the objects of a PDF by reading it from its beginning to its end, as viewers do when its table of contents is
- * damaged. Later ones replace earlier ones, as in a file that was changed.
+ * damaged. Later objects replace earlier ones with the same number, as in an edited file.
  *
  * This folder follows ISO 32000-1 instead of using unpdf 1.8 (pdf.js), because PDFs come from unknown senders and unpdf
  * has no limit of time or memory: on Deno 2.1.4 a file of 757 bytes took 10 s and 2.6 GB. Here one budget limits all

@@ -43,7 +43,7 @@ function simpleFont(file: PdfFile, dict: Dict, table: Map<number, string>): Font
     });
 }
 
-/** Don't guess a font with its own unnamed letters, because its digits could be any. */
+/** Don't guess the letters of a font that doesn't name them, because any code could be any digit. */
 function lettersOf(file: PdfFile, dict: Dict): string[] {
   const encoding = file.get(dict.get("Encoding"));
   const descriptor = file.dictIn(dict.get("FontDescriptor"));
@@ -156,6 +156,6 @@ function takeRanges(file: PdfFile, values: Value[], table: Map<number, string>):
   }
 }
 
-/** The last character counts up. */
+/** Increments the last character. */
 const plus = (text: string, count: number): string =>
   text.slice(0, -1) + String.fromCharCode(text.charCodeAt(text.length - 1) + count);

@@ -31,7 +31,7 @@ const isRegular = (code: number) => !isSpace(code) && !DELIMITERS.has(code);
 const ESCAPES: Record<string, string> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" };
 const CLOSE_ARRAY = new Word("]");
 const CLOSE_DICT = new Word(">>");
-/** The longest string. */
+/** The part of a string without special characters. */
 const PLAIN = /[^()\\]*/y;
 const OCTAL = /[0-7]{1,3}/y;
 const KEYWORDS: Record<string, null | boolean> = { null: null, true: true, false: false };

@@ -6,9 +6,9 @@ import type { Cell, Line } from "./lines.ts";
 export interface Found {
   label: Label;
   languages: string[];
-  /** The positions of lines. */
+  /** The index of its line. */
   at: number;
-  /** The edges of the line's cells. */
+  /** The index of its cell in the line. */
   cell: number;
   /** The cell's text after the name. */
   rest: string;

@@ -1,6 +1,6 @@
 /**
- * The labeled values of a text whose reading left facts empty. A person who confirms one also confirms its label, by
- * which the next document of the same seller is read.
+ * The labeled values of a text whose reading left facts empty. A person who confirms one also confirms its label, which
+ * finds the value in the seller's next document.
  */
 import type { DateOrder } from "../../import/date_text.ts";
 import { cut, shorten } from "../../import/shorten.ts";
@@ -30,7 +30,7 @@ export interface Layout {
   names?: string[];
 }
 
-/** More labels than an invoice has: some would be missing, and a repeated one would look unique. */
+/** More labels than an invoice has. Cutting a longer list would make a repeated label look unique. */
 const MOST_PLACES = 80;
 const LONGEST_LABEL = 60;
 
@@ -113,7 +113,7 @@ const TAX_ID =
   /(?<![A-Z\d])(?:DE\d{9}|ATU\d{8}|BE[01]\d{9}|ES[A-Z\d]\d{7}[A-Z\d]|FR[A-Z\d]{2}\d{9}|GB\d{9}|IT\d{11}|LU\d{8}|NL\d{9}B\d{2}|CHE-?\d{3}\.?\d{3}\.?\d{3})(?![A-Z\d])/g;
 const CUSTOMERS = /\b(?:ihre|kunden?|customer|your|client|votre|cliente|vostra|su|klant|uw)\b/;
 
-/** The only VAT id in a text that is not called the customer's. */
+/** The only VAT id in a text, apart from one labeled as the customer's. */
 export function taxIdOf(text: string[]): string | undefined {
   const found = unique(
     text.filter((line) => !CUSTOMERS.test(plainText(cut(line, 300)))).flatMap((line) => line.match(TAX_ID) ?? []),

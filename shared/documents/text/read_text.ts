@@ -21,7 +21,7 @@ export function readText(lines: Line[], format: "pdf" | "mail"): DocumentFacts {
   return readLines(lines, format).facts;
 }
 
-/** @returns the facts; and if some are missing, the labeled values among which they may be. */
+/** @returns the facts; and if some are missing, the labeled values that may be them. */
 export function readLines(lines: Line[], format: "pdf" | "mail"): Pick<ReadDocument, "layout"> & Read {
   if (lines.length > MOST_LINES) return { facts: { kind: "other", format, questions: [] } };
   const found = findLabels(lines);

@@ -97,7 +97,10 @@ function settle(values: (label: Label) => bigint[], lines: Line[]): { gross: big
   return undefined;
 }
 
-/** Only named "Total", which may also be a list's total: the sum of others, otherwise the largest amount. */
+/**
+ * For amounts named only "Total", as lists have too: the only one that is a sum of others, or a single one that is the
+ * largest amount.
+ */
 function onlyTotal(
   totals: bigint[],
   { isProven, isTaxed, largest }: { isProven: (one: bigint) => boolean; isTaxed: boolean; largest: bigint },

@@ -143,7 +143,9 @@ function describeLines(text: string, { name }: RawLine): Partial<RawLine> {
   return { name: joined("01", "14") || payee || name, payee, type: joined("17", "17") };
 }
 
-/** A text with only references is useless. */
+/**
+ * Reads subfields: "?20…" of German banks, with other marks elsewhere, "/NAME/…/REMI/…" of Dutch ones, or plain text.
+ */
 function describe(text: string, { name }: RawLine): Partial<RawLine> {
   const flat = text.replaceAll("\n", "");
   const mark = /^(?:\d{3}|(?=\?))([?<>~^+|@])\d\d/.exec(flat)?.[1];
@@ -154,7 +156,7 @@ function describe(text: string, { name }: RawLine): Partial<RawLine> {
     const purpose = joined(20, 29) + joined(60, 63);
     const payee = joined(32, 33);
     const said = purpose.replace(/^.*?SVWZ\+/, "");
-    // A text of references alone says nothing.
+    // A text of references alone is useless.
     const isReference = /^(EREF|KREF|MREF|CRED)\+/.test(said) && payee !== "";
     return { name: (isReference ? "" : said) || payee || joined(0, 0) || name, payee, type: joined(0, 0) };
   }

@@ -36,7 +36,7 @@ export interface Chart {
   /** The budget for all spending. */
   budget?: Budget;
   unconverted: { currency: string; amount: string; count: number }[];
-  /** Bills that are due: "Water and Power". */
+  /** Due bills without an amount: "Water and Power". */
   unknown_amounts?: string;
 }
 

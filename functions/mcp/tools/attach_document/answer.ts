@@ -23,7 +23,7 @@ export const presentDocument = ({ doubts, remembered, ...document }: z.infer<typ
   ...(document.iban_was && { alert: words.documents.ibanAlert }),
 });
 
-/** The next step, and whatever else a person must know about an attached document. */
+/** The next step, and anything else a person must know about an attached document. */
 function hintOf({ state, record, copy_of, proposal }: z.infer<typeof Document>, { documents }: Words): string {
   const { hints } = documents;
   if (state === "new") return proposal === undefined ? hints.partial : hints.new;

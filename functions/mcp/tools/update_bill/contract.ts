@@ -34,7 +34,7 @@ import {
 import { PROVIDERS } from "../../../../shared/providers/registry.ts";
 import { answer } from "./answer.ts";
 
-/** Answers name the other fields, which all are accepted here. */
+/** tools/list shows one field; the others are accepted too, and answers request them by name. */
 const contract: JsonSchema = {
   ...object({ ...billContract.properties, confirmed_on: date() }),
   [LISTED_AS]: object({ confirmed_on: date() }),

@@ -1,4 +1,4 @@
-/** Descriptions of changes in list_recent_changes and undo_change. */
+/** Descriptions of changes in get_context and undo_change. */
 import { assertEquals } from "@std/assert";
 import { presentChange } from "../../../../shared/words/change.ts";
 import type { Json } from "../../../_support/books.ts";
