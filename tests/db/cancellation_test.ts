@@ -137,7 +137,7 @@ testBooks("after a cancellation", { day: TODAY }, {
     await importStatement(books, [["2026-03-10", "Kiosk", "3.00"], ["2026-04-01", "Kiosk", "4.00"]]);
     await importStatement(books, [["2026-04-15", "Kiosk", "3.00"]]);
     assertEquals(await textsOf(books, "savings"), [
-      "2 payments of 12.99 EUR for Gym have not come since 2026-03-05: 25.98 EUR saved, as the statements of Giro to 2026-04-15 show. No statement of Giro covers 1 date yet.",
+      "2 payments of 12.99 EUR for Gym have not been charged since 2026-03-05: 25.98 EUR saved, according to the statements of Giro up to 2026-04-15. No statement of Giro covers 1 date yet.",
     ]);
     assertEquals(await textsOf(books, "charged_after_end"), []);
     const member = await books.join();
@@ -146,7 +146,7 @@ testBooks("after a cancellation", { day: TODAY }, {
     await books.ok("update_settings", { own_only: false });
     await importStatement(books, [["2026-05-05", "FIT GMBH", "12.99"], ["2026-05-18", "Kiosk", "3.00"]]);
     assertEquals(await textsOf(books, "charged_after_end"), [
-      "A charge like Gym came after its confirmed end: 12.99 EUR on 2026-05-05, though it ended on 2026-02-28 (confirmed on 2026-02-01). A last bill for the time before may be right; otherwise ask for the money back. If it goes on after all, set it active again with update_bill.",
+      "A charge like Gym came after its confirmed end: 12.99 EUR on 2026-05-05, though it ended on 2026-02-28 (confirmed on 2026-02-01). A final bill for the time before may be right; otherwise ask for a refund. If the contract continues after all, set the bill active again with update_bill.",
     ]);
     assertEquals((await textsOf(books, "savings"))[0]!.startsWith("2 payments of 12.99 EUR"), true);
   },
@@ -228,7 +228,7 @@ testBooks("after a cancellation", { day: TODAY }, {
       await books.ok("log_expenses", { items: [{ name: "Fit GmbH", amount }] });
     }
     assertEquals(await textsOf(books, "charged_after_end"), [
-      "A charge like Gym came after its end: 13.99 EUR on 2026-03-05 (2 charges), though it ended on 2026-01-10 (no confirmation is recorded). A last bill for the time before may be right; otherwise ask for the money back. If it goes on after all, set it active again with update_bill.",
+      "A charge like Gym came after its end: 13.99 EUR on 2026-03-05 (2 charges), though it ended on 2026-01-10 (no confirmation is recorded). A final bill for the time before may be right; otherwise ask for a refund. If the contract continues after all, set the bill active again with update_bill.",
     ]);
     const other = await books.join();
     await books.ok("update_settings", { own_only: true });

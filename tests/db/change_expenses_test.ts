@@ -264,7 +264,7 @@ testBooks("delete_records", { day: TODAY, timezone: "Asia/Kolkata", baseCurrency
     assertEquals(warnings, [{
       code: "payments_deleted",
       message:
-        "One payment of this bill goes with it, out of every total: 1200.00 INR. To stop a bill and keep what was paid, undo this and " +
+        "One payment of this bill is deleted with it and left out of every total: 1200.00 INR. To stop a bill and keep what was paid, undo this and " +
         'use update_bill with status "cancelled".',
     }]);
     assertEquals((await rows(books)).map(({ name }: Json) => name), ["Tea"]);

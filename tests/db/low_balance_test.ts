@@ -50,7 +50,7 @@ testBooks("the limit for balances", { day: DAY }, {
       "Giro is expected to fall below the limit of 900.50 EUR on 2026-12-01: likely 200.00 EUR",
     );
     assertEquals((await books.ok("forecast", { until: "2026-11-30" })).limit, {
-      text: "No balance that is above the limit of 900.50 EUR is expected to fall below it until 2026-11-30.",
+      text: "No balance above the limit of 900.50 EUR is expected to fall below it by 2026-11-30.",
       amount: "900.50",
       currency: "EUR",
       below: [],
@@ -109,7 +109,7 @@ testBooks("the limit for balances", { day: DAY }, {
     assertStringIncludes(warnings[1].message, said);
     assertEquals(
       (await books.ok("forecast")).limit.text,
-      `No balance that is above the limit of 501.00 EUR is expected to fall below it until 2026-12-31. ${said}`,
+      `No balance above the limit of 501.00 EUR is expected to fall below it by 2026-12-31. ${said}`,
     );
   },
   "of an earlier base currency is converted": async (books, database) => {

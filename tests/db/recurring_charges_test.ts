@@ -176,7 +176,7 @@ testBooks("recurring charges in statements", { day: "2025-12-31" }, {
       }
       const wrong = proposed.filter((name) => !truth.includes(name));
       assertEquals(wrong.length <= 1, true, `month ${month}: ${wrong}`);
-      assertEquals(/regularly and no bill covers/.test(JSON.stringify(warnings ?? [])), month >= 3, `month ${month}`);
+      assertEquals(/regularly, and no bill covers/.test(JSON.stringify(warnings ?? [])), month >= 3, `month ${month}`);
     }
   },
 
@@ -227,7 +227,7 @@ testBooks("recurring charges in statements", { day: "2025-12-31" }, {
     const [{ message }] = warnings.filter(({ code }: Json) => code === "recurring_charges");
     assertMatch(
       message,
-      /^6 charges return regularly and no bill covers them: [A-Z]\w+, [A-Z]\w+, [A-Z]\w+ and 3 more\./,
+      /^6 charges recur regularly, and no bill covers them: [A-Z]\w+, [A-Z]\w+, [A-Z]\w+ and 3 more\./,
     );
   },
 

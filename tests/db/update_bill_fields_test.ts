@@ -43,7 +43,7 @@ testBooks("update_bill of fields", { day: TODAY }, {
     assertEquals(warnings, [{
       code: "applies_later",
       message:
-        "Who pays and bears Rent changes for payments from now on, next due 2027-01-01; payments already in the " +
+        "The payer and the split of Rent change for payments from now on, next due 2027-01-01; payments already in the " +
         "books keep their payer and split.",
     }]);
     assertEquals(data.before, { shared: { between: [] }, version: data.bill.version - 1 });

@@ -68,7 +68,7 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     assertEquals([after.data.results[0].status, after.data.results[0].bill.paid_on], ["likely_bill", "2026-11-27"]);
     assertStringIncludes(
       warned(after, "likely_bill"),
-      "which is recorded on 2026-11-27. Nothing was written for it. If it is",
+      "which is recorded as paid on 2026-11-27. Nothing was written for it. If it is",
     );
     assertEquals(await total(books), "44.95");
   },

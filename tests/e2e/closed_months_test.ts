@@ -171,7 +171,7 @@ Deno.test("an import adds no row to a closed month and recognizes duplicates the
   const none = await owner.fails("import_expenses", { csv: "Date,Name,Amount\n2026-09-11,Bread,3.00" });
   assertEquals(
     [none.code, none.message],
-    ["month_closed", "All rows that can be read are of closed months (2026-09). Nothing was written."],
+    ["month_closed", "All readable rows are in closed months (2026-09). Nothing was written."],
   );
   assertMatch(none.hint, /^Ask the user first: .* reopens only these with update_settings, closed_through "2026-08", /);
   assertMatch(JSON.stringify(none.details.rows_bad), /2026-09 is closed/);

@@ -64,7 +64,7 @@ export const warnings = {
     `Only the newest ${shown} of ${all} documents are listed. Narrow them with query or is_filed.`,
   "mails_waiting": ({ count: mails }: { count: number }): string =>
     `${count(mails, "email")} ${mails === 1 ? "waits" : "wait"} until this user accepts or blocks the sender on the ` +
-    "organization's mail page; what they contain is not in this list.",
+    "organization's mail page; this list leaves out their contents.",
   "mails_not_kept": ({ count: mails, reasons = [] }: { count: number; reasons?: string[] }): string =>
     `${count(mails, "email")} of the last 3 days could not be stored, or only in part. ${
       [...new Set(reasons.map((reason) => notKept(reason)))].join(" ")
@@ -102,7 +102,7 @@ export const documents = {
     new:
       "Nothing that this user sees in the books matches. Ask whether to record it as proposal says, then attach it " +
       "to the new id.",
-    partial: "Too little could be read to find or record what it belongs to. Do not assume that it is new: look with " +
+    partial: "Too little could be read to find its record or to add one. Do not assume that it is new: look with " +
       "list_expenses and list_bills, ask the user, then call attach_document with to.",
     unread: "Nothing could be read from it. Ask the user what it belongs to, then call attach_document with to.",
   },

@@ -66,7 +66,7 @@ export const refusals = {
     hint: "Give renews_on as well, or leave notice_days out.",
   }),
   "date_out_of_range.not_confirmed_yet": ({ date }: { date: string }): Refusal => ({
-    message: `${date} is in the future: a cancellation is confirmed once the answer has come.`,
+    message: `${date} is in the future, but a confirmation must have arrived already.`,
     hint: "Give the day of the confirmation; ends_on takes the contract's last day.",
   }),
   "invalid_argument.too_many_bills": ({ organization, most }: { organization: string; most: number }): Refusal => ({
@@ -216,8 +216,8 @@ export const warnings = {
     "who can see it, or choose another category.",
   "reminders_to_others": ({ who }: { who?: string }): string =>
     who
-      ? `Reminders of this bill go to ${who}, not to the person asking, whose mails of this organization are off or ` +
-        "who is not its assignee."
+      ? `Reminders for this bill go to ${who}, not to the person asking, who is not its assignee or gets no mails of ` +
+        "this organization."
       : "Nobody gets reminders for this bill, because everybody concerned has turned mails off.",
   "repeats_by_default": ({ name, schedule: days }: Named & { schedule: Schedule }): string =>
     `No frequency was given, so ${name} repeats: ${
@@ -231,7 +231,7 @@ export const warnings = {
       old.amount ? money(old as Money) : "unknown"
     }.`,
   "applies_later.split": ({ name, next_due }: Named & { next_due?: string }): string =>
-    `Who pays and bears ${name} changes for payments from now on${next_due ? `, next due ${next_due}` : ""}; ` +
+    `The payer and the split of ${name} change for payments from now on${next_due ? `, next due ${next_due}` : ""}; ` +
     "payments already in the books keep their payer and split.",
   "still_open": (
     { name, status, dates, count: all }: Named & { status: string; dates: OpenDate[]; count: number },
@@ -247,7 +247,7 @@ export const warnings = {
       `is paid, mark_bill_paid with due_on "${first.due_on}". Until then it stays due.`;
   },
   "paused_until": ({ name, until, next_due }: Named & { until: string; next_due?: string }): string =>
-    `${name} has no date before ${until}, and resumes by itself then.${
+    `${name} is not due before ${until}, and then resumes by itself.${
       next_due ? ` It is next due on ${next_due}.` : ""
     } The contract with the payee is not paused by this.`,
   "contract_goes_on": (

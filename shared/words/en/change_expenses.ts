@@ -51,7 +51,7 @@ export const refusals = {
   }),
   "invalid_argument.part_of_split": ({ parts }: { parts: number }): Refusal => ({
     message: `This is one of ${parts} parts of a split; their amounts, date and charge only change together.`,
-    hint: "Give set.split with all parts as they should be, beside what changes; details.split has them as they are.",
+    hint: "Give set.split with all parts as they should be, and the other changes; details.split has the current parts.",
   }),
   "invalid_argument.merge_alone": (): Refusal => ({
     message: "Merging takes only ids (the records to remove) and merge_into (the record to keep).",
@@ -134,10 +134,10 @@ export const warnings = {
       and(is_now.map(debt)) || "nobody owes anything"
     }. What was settled (settle_up) stays recorded.`,
   "merged_unequal": ({ name, kept, ...gone }: Money & { name: string; kept: string }): string =>
-    `${quoted(name)} was ${money(gone)}, what stays is ${
+    `${quoted(name)} was ${money(gone)}, and the kept record is ${
       money({ ...gone, amount: kept })
-    }: only that counts now. If both ` +
-    "were paid, undo this.",
+    }; only the kept amount counts now. ` +
+    "If both were paid, undo this.",
   "charge_kept": ({ field, ...charged }: Money & { field: string }): string =>
     `It still counts with ${
       money(charged)
@@ -154,8 +154,8 @@ export const warnings = {
       parts === 1 ? "one other part stays" : `${parts} other parts stay`
     } in the books. Delete ${parts === 1 ? "it" : "them"} as well if the whole was meant.`,
   "payments_deleted": (payments: { count: number; totals: Record<string, string> }): string =>
-    `${payments.count === 1 ? "One payment of this bill goes" : `${payments.count} payments of this bill go`} ` +
-    `with it, out of every total: ${
+    `${payments.count === 1 ? "One payment of this bill is" : `${payments.count} payments of this bill are`} ` +
+    `deleted with it and left out of every total: ${
       totals(payments.totals)
     }. To stop a bill and keep what was paid, undo this and use ` +
     'update_bill with status "cancelled".',

@@ -19,7 +19,7 @@ export const refusals = {
   ): Refusal => ({
     ...refusal(`must be one of: ${options.join(", ")}`, problem),
     ...(options.includes("bill_payment") && /^(savings?|transfers?)$/i.test(`${sent}`) && {
-      hint: "Transfers between own accounts are no spending and left out; list_expenses with query finds them.",
+      hint: "Transfers between own accounts are not spending and are left out; list_expenses with query finds them.",
     }),
   }),
   "invalid_argument.null": ({ subject, empty }: Problem & { empty?: string }): Refusal => ({
@@ -38,7 +38,7 @@ export const refusals = {
       subject ? ` in ${subject}` : ""
     }.`,
     hint: unknown.some((name) => PAID_BACK.test(name)) && known.includes("split")
-      ? 'Of a part that came back, make an expense of its own: split [{"amount": "<part>"}, {}], then reimbursement ' +
+      ? 'Make the part that came back a separate expense: split [{"amount": "<part>"}, {}], then reimbursement ' +
         '"done" for the id of that part.'
       : unknown.some((name) => PRIVATE.test(name))
       ? PRIVATE_CATEGORY

@@ -39,7 +39,7 @@ export const doubts = {
   several_invoices: ({ count }: { count?: number }): string =>
     `The file has ${count} invoices, so none was read. Upload each as a separate file.`,
   credit_note_negative: ({ gross }: { gross?: string }): string =>
-    `It is a credit note over a negative amount, ${gross}. Ask the sender whether money is due or comes back.`,
+    `It is a credit note for a negative amount, ${gross}. Ask the sender whether you have to pay or get money back.`,
 };
 
 const sentence = (words: string) => words.charAt(0).toUpperCase() + words.slice(1);

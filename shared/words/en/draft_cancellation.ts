@@ -36,7 +36,7 @@ export const refusals = {
     hint: "No letter is needed. If that is wrong, undo the change that stored the confirmation.",
   }),
   "date_out_of_range.leave_in_past": ({ date }: { date: string }): Refusal => ({
-    message: `${date} has passed, so nobody can leave then.`,
+    message: `${date} has passed, so the contract can't end then.`,
     hint: "Leave leave_on out for the earliest end, or give a later last day.",
   }),
 };

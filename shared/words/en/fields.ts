@@ -85,7 +85,7 @@ export const fields = {
   sort: "kind of income",
   source: "source",
   split_id: "split",
-  stands_alone: "other spending than what resembles it",
+  stands_alone: "counts separately",
   starts_on: "first period",
   status: "status",
   tags: "tags",

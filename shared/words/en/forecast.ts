@@ -57,7 +57,7 @@ export const forecast = {
   ): string =>
     [
       ...(below.length === 0
-        ? [`No balance that is above the limit of ${money(limit)} is expected to fall below it until ${until}.`]
+        ? [`No balance above the limit of ${money(limit)} is expected to fall below it by ${until}.`]
         : below.map(({ account, on, low, likely, currency }) =>
           `${account ? `${account} is` : "All accounts together are"} expected to fall below the limit of ${
             money(limit)

@@ -233,9 +233,9 @@ export const warnings = {
   "sheets_left_out": ({ sheet, others }: { sheet: string; others: string[] }): string =>
     `Only the sheet ${quoted(sheet)} was read; ${names(others.map(quoted))} ${
       others.length === 1 ? "looks" : "look"
-    } like statements too. Send each as a file of its own.`,
+    } like statements too. Send each as a separate file.`,
   "recurring_charges": ({ count: all, names: first }: { count: number; names: string[] }): string =>
-    `${count(all, "charge")} ${all === 1 ? "returns" : "return"} regularly and no bill covers ${
+    `${count(all, "charge")} ${all === 1 ? "recurs" : "recur"} regularly, and no bill covers ${
       all === 1 ? "it" : "them"
     }: ${names(first, { count: all })}. review_bills shows their rhythm and amounts; ask whether to add them as bills.`,
   "layout_forgotten": (): string =>

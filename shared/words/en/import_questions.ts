@@ -36,7 +36,7 @@ export const questions = {
       .map((one) => `${quoted(one.name)}, ${booked(one)}`).join(" or ");
     if (kind) {
       return `${said}, is not spending: is it the other half of ${known} in the books, which is then removed as a ` +
-        'transfer ("same"), or has it nothing to do with that ("new")?';
+        'transfer ("same"), or is it unrelated ("new")?';
     }
     // The name matches and the bank's amount is slightly larger, because the person stated it without the tip.
     const [first] = candidates;
@@ -49,7 +49,7 @@ export const questions = {
       ? `the other half of ${quoted(transfer.name)}, ${booked(transfer)} in ${quoted(transfer.account)}`
       : "a transfer between your own accounts or the payment of a credit card";
     return `${said}: is it ${known ? `${known} in the books, ${tip}` : ""}${
-      transfer ? `${half} (no spending), ` : ""
+      transfer ? `${half} (not spending), ` : ""
     }or a new expense?`;
   },
 };

@@ -9,7 +9,7 @@ interface Period {
 
 export const refusals = {
   "invalid_argument.income_group": ({ group, is_net }: { group: string; is_net: boolean }): Refusal => ({
-    message: is_net ? `Net income can't be grouped by ${group}.` : `Income has no ${group}.`,
+    message: is_net ? `Net income can't be grouped by ${group}.` : `Income can't be grouped by ${group}.`,
     hint: is_net
       ? "Group it by month, week or day."
       : "Group it by category, payee, month, week, day, currency or recorded_by.",
@@ -49,7 +49,7 @@ export const refusals = {
 export const warnings = {
   "income_partly_known": (): string => "Only income that this person may see is included.",
   "income_unknown": (): string =>
-    'No income until the end of this period is in the books. Log it with log_expenses and kind "income", or import ' +
+    'The books have no income up to the end of this period. Log it with log_expenses and kind "income", or import ' +
     "statements.",
   "income_begins": ({ on }: { on: string }): string => `The books have no income before ${on}.`,
   "income_expected": ({ items }: { items: (Money & { name: string; day: string })[] }): string =>

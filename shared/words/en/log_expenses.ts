@@ -162,7 +162,7 @@ export const warnings = {
   "likely_bill": ({ items }: { items: { name: string; bill: LikelyBill }[] }): string =>
     items.map(({ name, bill }) =>
       `${quoted(name)} looks like the payment of the bill ${quoted(bill.name)} due ${bill.due_on}${
-        bill.paid_on ? `, which is recorded on ${bill.paid_on}` : ""
+        bill.paid_on ? `, which is recorded as paid on ${bill.paid_on}` : ""
       }. `
     ).join("") +
     `Nothing was written for ${items.length === 1 ? "it" : "them"}. ${

@@ -15,7 +15,7 @@ export interface PromptWords {
 export const prompts = {
   weekly_bills: {
     title: "Bills this week",
-    description: "What is overdue and due in the next seven days, and what to do about it.",
+    description: "Bills that are overdue or due in the next seven days, and the next steps.",
     text: () =>
       `\
 Show me my bills for this week.
@@ -32,7 +32,7 @@ Show me my bills for this week.
       `\
 Help me close ${month ? `the month "${month}" (from its first to its last day)` : "last month"}.
 1. Call summarize_spending for it, grouped by category, with compare previous_period. Give the total first, then the three largest changes.
-2. Call summarize_spending with kind refund, and list_bills with state overdue: say what came back and what is still open.
+2. Call summarize_spending with kind refund, and list_bills with state overdue: name the refunds and the bills that are still open.
 3. Call list_expenses with categories ["Uncategorized"] for the same days. Propose a category for each, and only after I \
 agree change them: an expense with update_expenses, a bill_payment by its bill (update_bill with its bill_id and set.category).
 4. Say what could not be converted, and anything in warnings. Change nothing else.`,
@@ -44,17 +44,17 @@ agree change them: an expense with update_expenses, a bill_payment by its bill (
       `\
 Review my subscriptions and other recurring bills.
 1. Call review_bills, and list_bills with status active.
-2. Sort by monthly_equivalent, the largest first, and give totals.monthly and what that is in a year.
+2. Sort by monthly_equivalent, the largest first, and give totals.monthly and totals.yearly.
 3. Say what rose in price, what looks like a duplicate, which trials end, and by which day each contract must be cancelled. Use the \
 findings as they are; do not recompute them.
-4. Suggest what I could drop. Cancel or pause with update_bill only what I name.`,
+4. Suggest bills that I could drop. Cancel or pause only those that I name, with update_bill.`,
   },
   import_statement: {
     title: "Import a statement",
     description: "Import expenses from a statement's file, after a preview of what would be written.",
     argument: {
       name: "currency",
-      description: "ISO 4217, if the file does not say and it is not the organization's currency.",
+      description: "ISO 4217, only if the file names none and it is not the organization's currency.",
     },
     text: (currency) =>
       `\
@@ -64,7 +64,7 @@ I want to import a bank or card statement.
       } and give me the link, where I upload the file. Only a short file that you already have goes into csv, unchanged.
 2. When I say that it is uploaded, call import_expenses with the import_id and show me the preview: how many rows and totals, what was left out, \
 what is in the books already, what was assumed in mapping, the rows that cannot be read and why, and categories that do not exist yet.
-3. Ask me what questions asks, and call again with answers. What I want otherwise goes into skip_lines, corrections or rules; never send rows yourself.
+3. Ask me the questions in questions, and call again with answers. My other wishes go into skip_lines, corrections or rules; never send rows yourself.
 4. Only when I agree, call import_expenses with exactly preview.commit_with. Tell me that one undo_change with the change_id undoes all of it.`,
   },
 } satisfies Record<string, PromptWords>;

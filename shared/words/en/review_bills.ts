@@ -131,8 +131,8 @@ export const findings = {
       inCurrency(amount, currency)
     } on ${last_on}${charges > 1 ? ` (${charges} charges)` : ""}, though it ended on ${ended_on} (${
       confirmed_on ? `confirmed on ${confirmed_on}` : "no confirmation is recorded"
-    }). A last bill for the time before may be right; ` +
-    "otherwise ask for the money back. If it goes on after all, set it active again with update_bill.",
+    }). A final bill for the time before may be right; ` +
+    "otherwise ask for a refund. If the contract continues after all, set the bill active again with update_bill.",
   savings: (
     { name, ended_on, payments, unproven, since, amount, saved, currency, is_estimate, account, statements_to }:
       & Finding
@@ -155,9 +155,9 @@ export const findings = {
     if (!saved) return `${name} ended on ${ended_on}. Nothing is proven yet: no${gap}.`;
     return `${payments === 1 ? "One payment" : `${payments} payments`} of ${is_estimate ? "about " : ""}${
       inCurrency(amount, currency)
-    } for ${name} ${payments === 1 ? "has" : "have"} not come since ${since}: ${is_estimate ? "about " : ""}${
+    } for ${name} ${payments === 1 ? "has" : "have"} not been charged since ${since}: ${is_estimate ? "about " : ""}${
       inCurrency(saved, currency)
-    } saved, as the statements of ${account} to ${statements_to} show.${unproven ? ` No${gap}.` : ""}`;
+    } saved, according to the statements of ${account} up to ${statements_to}.${unproven ? ` No${gap}.` : ""}`;
   },
   cancel_by: (
     { name, renews_on, ends_on, cancel_by, form, drafted_on, missed_on, leave_on, missing }: {

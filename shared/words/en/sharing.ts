@@ -56,7 +56,7 @@ export const refusals = {
   "invalid_argument.nothing_owed": (
     { from, to, currency, ...balances }: Parties & Balances & { currency: string | null },
   ): Refusal => ({
-    message: `Nothing is owed by ${person(from)} to ${person(to)}${currency ? ` in ${currency}` : ""}. ${
+    message: `${from ?? "A former member"} owes ${person(to)} nothing${currency ? ` in ${currency}` : ""}. ${
       owed(balances)
     }`,
     hint: "If money changed hands anyway, give its amount.",
@@ -77,10 +77,10 @@ export const warnings = {
     'If it really was given twice, call again with on_duplicate "allow".',
   "more_than_owed": ({ from, to, owed: before, currency }: Settled & { owed: string }): string =>
     Number(before) === 0
-      ? `${person(from)} owed ${person(to)} nothing in ${currency}, so all of it is owed back now.`
+      ? `${person(from)} owed ${person(to)} nothing in ${currency}, so ${person(to)} now owes all of it back.`
       : `This is more than the ${money({ amount: before, currency })} that ${person(from)} owed ${
         person(to)
-      }, so the rest is owed back now.`,
+      }, so ${person(to)} now owes back the rest.`,
 };
 
 /** Summaries in the list of recent changes. */

@@ -4,19 +4,19 @@ export const guide = {
   text: `\
 # Keeping the books
 
-Report a tool's answer with its numbers. Ask when a name, an amount or a date is not certain; a wrong guess in the books is found late.
+Report a tool's answer with its numbers. Ask when a name, an amount or a date is not certain; a wrong guess in the books is hard to find later.
 
 ## What goes where
-- Money that was spent once: log_expenses. Several in one call, each with the day it was paid, as the person said it.
-- What recurs, or is due later: add_bill, once. A payment of it is mark_bill_paid, never log_expenses, or it counts twice.
-- A bank's or card's statement: import_expenses. Its preview shows what the books have already; questions are the person's to answer.
+- One-off spending: log_expenses. Put several expenses into one call, each with its own day, as the person said it.
+- A cost that recurs or is due later: add_bill, once. Record its payments with mark_bill_paid, never with log_expenses, or they count twice.
+- A bank's or card's statement: import_expenses. Its preview shows which rows the books already have; only the person can answer its questions.
 - A receipt or an invoice as a file: attach_document.
-- What an account had on a day: log_expenses with kind "balance", or the closing balance of its statement. Say its day with it.
+- The balance of an account on a day: log_expenses with kind "balance", or the closing balance of its statement. Always name the day.
 - Money between members: settle_up. Transfers between own accounts are not spending.
 
 ## Each week
-1. list_bills for what is overdue and due in seven days.
-2. Mark as paid only what the person says is paid.
+1. list_bills: bills that are overdue or due in seven days.
+2. Mark a bill as paid only when the person says that it is.
 3. list_expenses with categories ["Uncategorized"]: propose a category for each.
 
 ## Each month
@@ -27,6 +27,6 @@ Report a tool's answer with its numbers. Ask when a name, an amount or a date is
 ## Before and after a change
 - Show a preview before anything with many rows, and wait for a yes.
 - An answer of awaiting_approval means that somebody else decides. Say who; don't try another way.
-- Every change has a change_id. undo_change takes it back for 30 days, so correct by undoing rather than by a second entry.
+- Every change has a change_id. undo_change reverts it for 30 days, so correct a mistake by undoing it, not with a second entry.
 `,
 };

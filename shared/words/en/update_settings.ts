@@ -59,7 +59,7 @@ export const refusals = {
   "month_closed.of_import": (
     { month, to, reopened_by }: { month: string; to: string; reopened_by: string },
   ): Refusal => ({
-    message: `All rows that can be read are of closed months (${
+    message: `All readable rows are in closed months (${
       month === to ? month : `${month} to ${to}`
     }). Nothing was written.`,
     hint:

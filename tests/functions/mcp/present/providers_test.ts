@@ -175,8 +175,8 @@ const FINDINGS: Record<keyof typeof en.findings, [finding: Json, text: string][]
       currency: "EUR",
     },
     "A charge like Gym came after its confirmed end: 29.90 EUR on 2026-10-01 (2 charges), though it ended on 2026-08-31 " +
-    "(confirmed on 2026-07-02). A last bill for the time before may be right; otherwise ask for the money back. If it " +
-    "goes on after all, set it active again with update_bill.",
+    "(confirmed on 2026-07-02). A final bill for the time before may be right; otherwise ask for a refund. If the " +
+    "contract continues after all, set the bill active again with update_bill.",
   ]],
   savings: [
     [
@@ -192,8 +192,8 @@ const FINDINGS: Record<keyof typeof en.findings, [finding: Json, text: string][]
         account: "Giro",
         statements_to: "2026-11-20",
       },
-      "3 payments of 12.99 EUR for Gym have not come since 2026-09-01: 38.97 EUR saved, as the statements of Giro to " +
-      "2026-11-20 show. No statement of Giro covers 1 date yet.",
+      "3 payments of 12.99 EUR for Gym have not been charged since 2026-09-01: 38.97 EUR saved, according to the statements of " +
+      "Giro up to 2026-11-20. No statement of Giro covers 1 date yet.",
     ],
     [
       { name: "Gym", ended_on: "2026-08-31", payments: 0, unproven: 3, amount: "12.99", currency: "EUR" },
