@@ -166,7 +166,7 @@ testBooks("after a cancellation", { day: TODAY }, {
     await importStatement(books, [["2026-03-19", "FIT GMBH", "12.99"]]);
     assertEquals(await textsOf(books, "charged_after_end"), []);
   },
-  "a payment and its line count as one charge, and a paid date is no saving": async (books) => {
+  "a payment and its line count as one charge, and a paid date isn't a saving": async (books) => {
     const id = await addGym(books, { contract: GYM });
     books.goTo("2026-01-06");
     await importStatement(books, [["2026-01-05", "FIT GMBH", "12.99"]]);

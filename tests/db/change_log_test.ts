@@ -40,7 +40,7 @@ testBooks("get_context.changes", { day: "2026-11-20", timezone: "Europe/Berlin" 
     assertEquals(summaries(await log(own, { member: mail(ben) })), ["Logged Bread, 9.00 EUR"]);
   },
 
-  "names the recorders of a passive member's payments, and the beginning of the log": async (ana) => {
+  "names the people who recorded a passive member's payments, and the beginning of the log": async (ana) => {
     const ben = await ana.join();
     ana.goTo("2026-11-18");
     await ana.ok("log_expenses", { items: [{ name: "Shoes", amount: "80.00", paid_by: mail(ben) }] });

@@ -81,7 +81,7 @@ testBooks("a document whose payee could not be read", {}, {
     assertStringIncludes(hint, "as proposal says");
   },
 
-  "names no payee by a part of another word": async (ana) => {
+  "is not matched to a payee by a part of another word": async (ana) => {
     await ana.ok("add_bill", power({ payee: "Berliner Wasserbetriebe", name: "Water" }));
     assertEquals((await keepDocument(ana, { ...POWER, ...LETTERHEAD })).candidates, undefined);
   },
@@ -181,7 +181,7 @@ testBooks("an attached document", {}, {
 });
 
 testBooks("a changed account", {}, {
-  "alarms again until a date with it is paid": async (ana) => {
+  "raises the alarm again until a date with it is paid": async (ana) => {
     const { bill } = await ana.ok("add_bill", power());
     const [known, other] = ["DE89370400440532013000", "GB82WEST12345698765432"];
     const next = (number: string, due_on: string, iban: string) =>
@@ -219,7 +219,7 @@ testBooks("a changed account", {}, {
 });
 
 testBooks("a reminder", {}, {
-  "of a known invoice meets its record, with its fee, and says that it is paid": async (ana) => {
+  "of a known invoice is matched to its record, even with a fee, and says that it is paid": async (ana) => {
     const { bill } = await ana.ok("add_bill", power());
     await keepDocument(ana, { ...POWER, payee: "Naturstrom AG" });
     await ana.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2026-11-25", advance: true, paid_on: "2026-11-19" });

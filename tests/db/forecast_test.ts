@@ -160,7 +160,7 @@ testBooks("forecast", { day: TODAY }, {
       assertEquals(point(total.end), ["2026-11-30", "1500.00", "1500.00", "1500.00"]);
     }
   },
-  "an account goes on where it was emptied, and a bill belongs to the account of its charges": async (books) => {
+  "an emptied account continues where its money went, and a bill belongs to the account of its charges": async (books) => {
     const header = "Date,Name,Amount,Balance";
     const rents = ["2026-09-02", "2026-10-02"].map((date, n) => `${date},Rent Meyer,-600.00,${2400 - 600 * n}.00`);
     await commit(
@@ -256,7 +256,7 @@ testBooks("forecast", { day: TODAY }, {
     assertEquals(late.total.end.likely, "5100.00", "later than the balance");
     assertEquals(point(late.days[0]), [TODAY, "2600.00", "2600.00", "2600.00"]);
   },
-  "income that is late, that stopped or that comes later is told with its day and amount": async (books) => {
+  "income that is late, has stopped or comes later is reported with its day and amount": async (books) => {
     const income = (item: Json) => books.ok("log_expenses", { items: [{ kind: "income", amount: "1400", ...item }] });
     const about = async (until: string) =>
       (await books.ok("forecast", { until })).left_out.filter((text: string) => /Salary|Bakery|Income/.test(text));
@@ -282,7 +282,7 @@ testBooks("forecast", { day: TODAY }, {
     await income({ name: "Bakery", amount: "320", date: "2026-12-11" });
     assertEquals((await about("2026-12-31")).length, 1);
   },
-  "income that a balance may contain is told, and so is a sum of accounts that differs from the total": async (
+  "income that a balance may contain is reported, and so is a sum of accounts that differs from the total": async (
     books,
   ) => {
     await say(books, "Giro", "100", { date: "2026-11-16" });

@@ -114,7 +114,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals(await seenBy(stranger), { lines: 0, payments: 0 });
   },
 
-  "answer ids of another organization like unknown ones, and write nothing": async (books, database) => {
+  "treat ids of another organization like unknown ones, and write nothing": async (books, database) => {
     const stranger = await openBooks(database, { day: "2026-10-06" });
     const { import_id } = await upload(stranger, SIGNED, { account: "Vault" });
     const { preview } = (await say(stranger, { import_id, answers: { negative_is_expense: true } })).data;

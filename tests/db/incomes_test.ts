@@ -98,7 +98,7 @@ testBooks("expected_incomes()", { day: "2026-10-06" }, {
     for (const day of ["2026-05-28", "2026-06-28", "2026-07-28"]) await salary(database, books, day, 245000);
     assertEquals(await expected(database, books, "2026-10-06", "2026-12-01"), []);
   },
-  "shows members who see only their own records none of others": async (books, database) => {
+  "shows no income of others to members who see only their own records": async (books, database) => {
     const member = await books.join();
     await rule(database, books, "2026-10-28", 245000);
     const seen = async () => (await expected(database, member, "2026-10-06", "2026-11-01")).length;

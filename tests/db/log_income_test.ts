@@ -213,7 +213,7 @@ testBooks("income", { day: "2026-10-28" }, {
     await commit(books, [pay("3100.00"), COFFEE]);
     assertEquals(await amounts(), ["Flea market 100.00", "Salary 3000.00", "Salary 3100.00"]);
   },
-  "of another payer is another one, though its amount and day are near": async (books) => {
+  "of another payer stays separate, even with a similar amount and day": async (books) => {
     await commit(books, [RENT, PAY]);
     const near = { amount: "2500", date: "2026-10-01" };
     const status = async (item: Json) => (await say(books, { ...near, ...item })).data.results[0].status;
@@ -253,7 +253,7 @@ testBooks("income", { day: "2026-10-28" }, {
     assertEquals((await commit(books, [RENT, PAY])).data.income, undefined);
     assertEquals(await listed(books), []);
   },
-  "from an own account is a transfer": async (books) => {
+  "from one of the accounts is a transfer": async (books) => {
     await commit(books, [RENT, ["2026-10-05", "Incoming money", "500.00"]]);
     assertEquals((await listed(books)).length, 1);
     const { data } = await commit(books, [["2026-10-03", "Coffee", "-3.00"], [
@@ -267,7 +267,7 @@ testBooks("income", { day: "2026-10-28" }, {
     await books.ok("undo_change");
     assertEquals((await listed(books)).length, 1);
   },
-  "stated beside statements that show it is expected once, and each person's stays their own": async (books) => {
+  "stated and also shown by statements is expected once, and incomes of different people stay separate": async (books) => {
     await commit(books, [
       RENT,
       ...["07", "08", "09", "10"].flatMap((month): Row[] => [
@@ -302,7 +302,7 @@ testBooks("income", { day: "2026-10-28" }, {
     assertStringIncludes(warnings[0].message, '"Anna\'s salary", 1650.00 EUR, expected on 2026-12-26');
     assertEquals(warnings[0].message.includes("Gehalt"), false);
   },
-  "stated with another amount or payer than a statement's is told to be expected beside it": async (books) => {
+  "stated with another amount or payer than a statement's is reported as expected in addition to it": async (books) => {
     await commit(books, [RENT, ...["08", "09", "10"].map((month): Row => [`2026-${month}-25`, PAY[1], "2450.00"])]);
     const repeats = { repeats: "monthly", date: "2026-11-25" };
     assertEquals(warned(await say(books, { payee: "Globex Inc", amount: "2400", ...repeats })), ["income_alike"]);

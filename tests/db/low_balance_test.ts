@@ -28,7 +28,7 @@ async function tenant(more: Json = {}): Promise<Books> {
 }
 
 testBooks("the limit for balances", { day: DAY }, {
-  "is shown with the settings and by forecast, and undo_change() restores the earlier one": async (books) => {
+  "is shown with the settings and in a forecast, and undo_change() restores the earlier one": async (books) => {
     // Expected income needs a balance too.
     await books.ok("log_expenses", {
       items: [{ name: "Salary", amount: "1", kind: "income", date: "2026-12-28", repeats: "monthly" }],
@@ -208,7 +208,7 @@ Deno.test("an earlier fall and a new limit are mailed again, and a fall that no 
   assertEquals(await told("2026-11-14"), []);
 });
 
-Deno.test("only people who see everything and get all mails hear of a low balance, each of their books", async () => {
+Deno.test("only people who see everything and get all mails are warned of a low balance, each in their own books", async () => {
   await database.reset();
   const [ana, other] = [await tenant(), await tenant()];
   await limit(ana, "500");
@@ -242,7 +242,7 @@ Deno.test("only people who see everything and get all mails hear of a low balanc
   assertEquals(await hear("2026-11-14"), []);
 });
 
-Deno.test("a card counts in the total alone, all accounts together count, and hidden amounts stay hidden", async () => {
+Deno.test("a card counts only in the total, the total is checked too, and hidden amounts stay hidden", async () => {
   const books = await fresh({ day: DAY });
   await say(books, "Giro", "600");
   await say(books, "Savings", "600");

@@ -16,7 +16,7 @@ test("a first due date in the past anchors the schedule and is not tracked", asy
   assertEquals([dueToday.next_due, dueToday.state], [TODAY, "due"]);
 });
 
-test("a date whose scheduled day has passed is tracked while it is not due yet", async (database, books) => {
+test("a date whose scheduled day has passed is tracked if it is not due yet", async (database, books) => {
   books.goTo("2026-11-22"); // a Sunday; the 21st is due on Monday the 23rd, or was on Friday the 20th
   const after = await addBill(books, { month_days: [21], first_due: "2026-10-21", weekend_rule: "after" });
   assertEquals(await rowsOf(database, after.id), [{

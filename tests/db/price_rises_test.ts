@@ -63,7 +63,7 @@ testBooks("price_rises", { day: "2026-04-20" }, {
     await pay("08", "13.50");
     assertEquals(await rises(books), []);
   },
-  "takes other purchases from the payee for no price": async (books) => {
+  "does not take other purchases from the payee for a price": async (books) => {
     await importStatement(books, [
       ...netflix(["13.99", "13.99", "13.99"]),
       ["2026-03-17", "NETFLIX.COM", "19.99"],
@@ -72,7 +72,7 @@ testBooks("price_rises", { day: "2026-04-20" }, {
     await addNetflix(books, "13.99", "2026-05-05");
     assertEquals(await rises(books), []);
   },
-  "shows nobody the charges of others": async (books) => {
+  "shows no one the charges of others": async (books) => {
     await importStatement(books, netflix(["13.99", "13.99", "17.99"]));
     await addNetflix(books, "17.99", "2026-05-05");
     const member = await books.join();

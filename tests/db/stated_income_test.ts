@@ -68,7 +68,7 @@ testBooks("income of statements", { day: "2026-11-30" }, {
   },
 });
 testBooks("a stated income", { day: "2026-11-30" }, {
-  "is the statement's with its amount and day": async (books) => {
+  "with the statement's amount and day counts as the statement's income": async (books) => {
     await family(books, { days: [...BEN, "11-30"] });
     for (
       const item of [
@@ -95,7 +95,7 @@ testBooks("a stated income", { day: "2026-11-30" }, {
     const { left_out } = await books.ok("forecast", { until: "2026-12-31" });
     assertEquals(left_out.filter((text: string) => /total only/.test(text)), []);
   },
-  "takes no income of another person in a month that its own was missed": async (books) => {
+  "does not count another person's income in a month that its own is missing": async (books) => {
     await family(books, { days: BEN });
     await state(books, { name: "Ben's salary", amount: "2300", date: "2026-12-31" });
     assertEquals(await expected(books, "2026-12-31", "Own"), ["2026-12-28 2450.00"]);

@@ -101,7 +101,7 @@ Deno.test("a missing row or a reversed sign is a difference", () => {
   assertEquals(proofOf(missing), [undefined, undefined, undefined]);
 });
 
-Deno.test("accounts and currencies of one file have balances of their own", () => {
+Deno.test("accounts and currencies of one file have separate balances", () => {
   const head = "Type,Product,Started Date,Completed Date,Description,Amount,Fee,Currency,State,Balance\n";
   const row = (product: string, currency: string, amount: string, balance: string, fee = "0.00") =>
     `CARD_PAYMENT,${product},2026-10-13 12:00:00,2026-10-13 12:00:00,Shop,${amount},${fee},${currency},COMPLETED,${balance}\n`;
