@@ -10,7 +10,7 @@ import type { Slug } from "../../shared/routes.ts";
 const ROOT = new URL("../../", import.meta.url);
 
 export interface BundleSizes {
-  /** Gzip, in kB of 1,000 bytes: the entry point and what it always loads. */
+  /** Gzip, in kB of 1,000 bytes: the entry point and its static imports. */
   staticKb: number;
   lazyKb: number;
   /** How many modules are always loaded. */

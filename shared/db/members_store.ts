@@ -58,7 +58,7 @@ export const Members = z.object({
 });
 export type Members = z.infer<typeof Members>;
 
-/** The consequences of removing a member: counts of what ends, and what stays. */
+/** The consequences of removing a member: counts of the items that end or stay. */
 export const Removal = z.object({
   organization_name: z.string(),
   /** For tabs; the previous version's database sends none. */

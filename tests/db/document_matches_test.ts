@@ -69,7 +69,7 @@ testBooks("a document whose payee could not be read", {}, {
     const { bill } = await ana.ok("add_bill", power({ amount_mode: "fixed", amount: "84.20" }));
     assertEquals(candidates(await keepDocument(ana, POWER)), [bill.id]);
     assertEquals((await keepDocument(ana, { ...POWER, gross: "84.30" })).candidates, undefined);
-    // Another payee's equal amount says nothing.
+    // An equal amount with another payee does not match.
     assertEquals((await keepDocument(ana, { ...POWER, payee: "Plumber" })).candidates, undefined);
   },
 

@@ -1,5 +1,6 @@
 /**
- * `deno task suite deploy`: the real CLI deploys to a fake management API, and each function starts from what arrived.
+ * `deno task suite deploy`: the real CLI deploys to a fake management API, and each function starts from the uploaded
+ * files.
  */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";

@@ -129,7 +129,6 @@ function lineOf(
   const side = (detail && textAt(detail, "CdtDbtInd")) || textAt(entry, "CdtDbtInd");
   const isOut = side === "DBIT";
   const status = textAt(entry, "Sts/Cd") || textAt(entry, "Sts");
-  // A return is a returned payment with its own entry.
   const isReversal = /^(true|1)$/.test(textAt(entry, "RvslInd")) || (detail && find(detail, "RtrInf")) !== undefined;
   const party = isOut ? "Cdtr" : "Dbtr";
   const parties = detail && find(detail, "RltdPties");

@@ -100,7 +100,7 @@ export const en = {
     ...importExpenses.changes,
     ...attachDocument.changes,
   },
-  /** In the language of the recipient, whatever the reader's is. */
+  /** In the language of the recipient, not of the reader. */
   letters: LETTERS,
   missingInLetter: draftCancellation.missingInLetter,
   afterDraft: draftCancellation.afterDraft,

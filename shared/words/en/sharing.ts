@@ -56,7 +56,7 @@ export const refusals = {
   "invalid_argument.nothing_owed": (
     { from, to, currency, ...balances }: Parties & Balances & { currency: string | null },
   ): Refusal => ({
-    message: `${from ?? "A former member"} owes ${person(to)} nothing${currency ? ` in ${currency}` : ""}. ${
+    message: `Nothing is owed by ${person(from)} to ${person(to)}${currency ? ` in ${currency}` : ""}. ${
       owed(balances)
     }`,
     hint: "If money changed hands anyway, give its amount.",

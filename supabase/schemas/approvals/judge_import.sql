@@ -90,8 +90,8 @@ begin
 end
 $$;
 comment on function app.judge_import is
-  'The rules that committing an import would exceed, and what it would write, computed from its staged rows without '
-  'publishing. Null unless the call commits.';
+  'The rules that committing an import would exceed, and the records it would write, computed from its staged rows '
+  'without publishing. Null unless the call commits.';
 
 create or replace function app.foresee_import(context app.context, args jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$

@@ -16,7 +16,7 @@ begin
 end
 $$;
 comment on function billing.parked_reason is
-  'Returns what a parked event waits for at an instant; replayable: it no longer waits.';
+  'The reason a parked event waits at an instant; replayable: it no longer waits.';
 
 create or replace view billing.parked_events with (security_invoker = true) as
 select e.id, e.event_id, e.type, e.subscription_id, e.provider_plan_id, e.claimed_organization_id, e.occurred_at,

@@ -128,5 +128,5 @@ begin
 end
 $$;
 comment on function app.change_provider is
-  'Ends the connection of a bill to its provider, or returns what the connect page needs: {bill, provider?}, without '
+  'Ends the connection of a bill to its provider, or returns the data of the connect page: {bill, provider?}, without '
   'secrets.';

@@ -25,7 +25,7 @@ begin
   end if;
   running := bill;
   if bill.status <> 'active' then
-    -- The books no longer expect its dates, but the contract goes on.
+    -- The books no longer expect its dates, but the contract continues.
     running.status := 'active';
     running.ends_on := null;
   end if;

@@ -85,7 +85,7 @@ end
 $$;
 comment on function app.list_later_charges is
   'The charges since a day that follow the end of a bill: its payments for later dates, and expenses with its name and '
-  'about its amount, unless a bill that goes on covers them.';
+  'about its amount, unless an ongoing bill covers them.';
 
 create or replace function app.find_charged_after_end(context app.context, since date)
   returns table (rank date, finding jsonb)

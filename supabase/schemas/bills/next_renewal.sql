@@ -14,7 +14,7 @@ language sql immutable
     when (bill).renews_on is not null then 12 * app.term_years(bill)
   end;
 comment on function app.term_months is
-  'The renewal term of a contract: as recorded (0: goes on until it is cancelled), else the usual one if it is known '
+  'The renewal term of a contract: as recorded (0: continues until it is cancelled), else the usual one if it is known '
   'to renew. Null if unknown.';
 
 create or replace function app.next_term_on(started_on date, months int) returns date
@@ -71,7 +71,7 @@ comment on function app.next_term_start is
 create or replace function app.is_running(bill app.expenses) returns boolean
 language sql immutable
   return (bill).status = 'active' and not coalesce((bill).contract ? 'confirmed_on', false);
-comment on function app.is_running is 'Whether a bill goes on: it is active, and no cancellation is confirmed.';
+comment on function app.is_running is 'Whether a bill continues: it is active, and no cancellation is confirmed.';
 
 create or replace function app.next_renewal(bill app.expenses, day date) returns date
 language plpgsql immutable set search_path = '' as $$

@@ -56,9 +56,8 @@ begin
 end
 $$;
 comment on function app.find_paid_by is
-  'Returns what the books contain about a member who made no changes: {log_begins?, paid_by_member? [{count, '
-  'recorded_by?}]}, the member''s payments of these days that others recorded, and the day of the first stored '
-  'change.';
+  'Explains a member''s lack of changes: {log_begins?, paid_by_member? [{count, recorded_by?}]}, the member''s '
+  'payments of these days that others recorded, and the day of the first stored change.';
 
 create or replace function app.list_changes(context app.context, wanted jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -31,7 +31,7 @@ begin
   perform identity.note_standing();
   if is_write then
     perform app.refuse_reader();
-    -- Writes of one organization are serialized. The second of two equal calls sees what the first wrote, a checked
+    -- Writes of one organization are serialized. The second of two equal calls sees the writes of the first, a checked
     -- version cannot change before the write, and the numbers of changes follow their order of effect. Organizations
     -- don't wait for each other. Long writes take the lock at their end.
     if not app.is_long(tool, arguments) then

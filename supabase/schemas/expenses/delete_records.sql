@@ -30,7 +30,7 @@ begin
 end
 $$;
 comment on function app.check_expected is
-  'Ends the tool with expectation_mismatch when an amount or date differs from what the person saw. For a bill, it '
+  'Ends the tool with expectation_mismatch when an amount or date differs from the one the person saw. For a bill, it '
   'compares the amount and the next due date.';
 
 create or replace function app.warn_of_balances(before jsonb) returns jsonb

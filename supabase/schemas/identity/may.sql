@@ -4,8 +4,8 @@ create type identity.standing as (
   sees text
 );
 comment on type identity.standing is
-  'A person''s organization, their rights there, and what they see: everything, everything except private records '
-  '(open), or only their own records.';
+  'A person''s organization, their rights there, and the records they see: everything, everything except private '
+  'records (open), or only their own records.';
 
 create or replace function identity.find_standing() returns identity.standing
 language plpgsql stable security definer set search_path = '' as $$
@@ -81,7 +81,7 @@ begin
   return (identity.find_standing()).sees;
 end
 $$;
-comment on function identity.sees is 'Returns what the person sees (identity.standing); null without a membership.';
+comment on function identity.sees is 'The records a person sees (identity.standing); null without a membership.';
 
 create or replace function identity.sees_own_only() returns boolean
 language plpgsql stable set search_path = '' as $$

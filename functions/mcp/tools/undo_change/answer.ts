@@ -1,4 +1,4 @@
-/** `undo_change`: describes what it reverted and what it could not revert. */
+/** `undo_change`: lists the reverted records and those it could not revert. */
 import * as z from "zod/mini";
 import { presenter } from "../../../../shared/connector/tool.ts";
 import { ChangeFacts, presentChange } from "../../../../shared/words/change.ts";
