@@ -11,7 +11,7 @@ import { inGroups, testsBelow, withoutGroup } from "./_support/test_files.ts";
 const OWN_SUITES = ["tests/e2e/", "tests/upgrade/", "tests/hostile/", "tests/local/"];
 /** Two groups run side by side. Each has a PGlite and its files' modules. */
 const FILES_IN_A_GROUP = 28;
-/** `deno task check` checks the types once for all. */
+/** `deno task check` checks the types of all tests at once. */
 const TEST = ["test", "--lock=tests/deno.lock", "--quiet", "--no-prompt", "--no-check", "-A"];
 
 const args = Deno.args.filter((arg) => arg !== "--");

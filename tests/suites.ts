@@ -33,7 +33,7 @@ const NIGHTLY_STORIES = ["year", "twelve_people", "demo", "budgets", "mails_in_t
 export const SUITES: Readonly<Record<string, Suite>> = {
   e2e: {
     ...tests("--parallel", "tests/e2e/", "tests/upgrade/"),
-    // A quarter, and a year of statements, stay.
+    // The quarter and the year of statements run in the short form, too.
     short: tests(
       "--parallel",
       `--ignore=${NIGHTLY_STORIES.map((story) => `tests/e2e/${story}_test.ts`)}`,

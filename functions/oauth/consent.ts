@@ -65,7 +65,7 @@ export async function decideConsent(c: AppContext, server: AuthorizationServer):
 
 /**
  * Browsers always send a form's origin, so a request without one does not come from a browser. The signed page serves
- * as form token, because it names the person who saw it.
+ * as the form token, because it names the person who saw it.
  */
 function requireOwnSite(c: AppContext, site: string): void {
   const origin = c.req.header("origin");

@@ -73,7 +73,7 @@ function onlyOne(content: DigestContent, { words: { one }, format }: Wording): S
   return both(() => one.budget({ name: category === null ? null : quotedName(category), isUsedUp, per }));
 }
 
-/** The count of each kind, the nearest first; empty for nothing. */
+/** The count of each kind, the nearest first; empty without any. */
 function countsOf(content: DigestContent, { words, format }: Wording): string {
   const bills = billsOf(content);
   const unlisted = unlistedOf(content);

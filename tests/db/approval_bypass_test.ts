@@ -410,7 +410,7 @@ testBooks("approval rules can't be evaded by", {}, {
       assertEquals(answer.outcome, outcome);
     }
     await waits(...log(item("900")));
-    // A looser policy writes no pending proposal. Once the policy is strict again, earlier writes count.
+    // Relaxing the policy does not write pending proposals. Once the policy is strict again, earlier writes count.
     await setRules(database, owner, []);
     assertEquals((await owner.ok("list_expenses")).rows, []);
     await member.ok(...log(item("901")));

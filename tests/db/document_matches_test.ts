@@ -1,4 +1,6 @@
-/** Documents meet their records even if little of them could be read, and their answers say how the record stands. */
+/**
+ * Documents match their records even if few of their facts could be read, and the answers describe the record's state.
+ */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Books, Json } from "../_support/books.ts";

@@ -15,7 +15,7 @@ const lowIn = (digests: Digest[]) =>
       recipient_id,
     }))
   );
-/** The balances that a day's digests say will fall, with the day. */
+/** The low balances that a day's digests announce, with the day of each. */
 const told = async (day: string) =>
   lowIn(await run(at(day))).map(({ name, on, amount, low }) => [name, on, amount, low].join(" "));
 

@@ -3,7 +3,7 @@ import type { Books, Json } from "../books.ts";
 
 let files = 0;
 
-/** @param facts and, in `layout`, what the reader left for the database @returns the document's description */
+/** @param facts with the reader's data for the database in `layout` @returns the document's description */
 export async function keepDocument(
   books: Books,
   { layout, ...facts }: Json,

@@ -24,7 +24,7 @@ export const MONTHS = Array.from({ length: 12 }, (_, i) => `${YEAR}-${pad(i + 1)
 const MOVED = `${YEAR}-06`;
 const NEW_BANK = `${YEAR}-08`;
 
-/** Charges that return: [text, day, cents, months between, from, before]. */
+/** Recurring charges: [text, day, cents, months between, from, before]. */
 const CHARGES: [
   text: string,
   day: number,

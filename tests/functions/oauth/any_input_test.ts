@@ -16,9 +16,7 @@ import {
   VERIFIER,
 } from "./harness.ts";
 
-/**
- * Number of requests: a few on every change, 20,000 when the whole suite runs against a server (`deno task test:pg`).
- */
+/** Number of requests: 300 on every change, 5,000 when the whole suite runs against a server (`deno task test:pg`). */
 const RUNS = Deno.env.get("TEST_DATABASE_URL") ? 5_000 : 300;
 const CODE_SECRET = "a-secret-of-more-than-thirty-two-bytes";
 

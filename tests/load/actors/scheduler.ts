@@ -39,7 +39,7 @@ export class Scheduler {
     for (let tries = 0; !isDone() && tries < 6; tries++) {
       await this.run("reminders");
       if (isDone()) return;
-      // A lease lasts minutes, by which the job's clock moves ahead.
+      // A lease lasts minutes, so the job's clock moves ahead.
       const { port } = this.world.functions.instanceOf("cron-reminders");
       await (await fetch(`http://127.0.0.1:${port}/.load/clock?ms=${(tries + 1) * 5 * 60_000}`)).body?.cancel();
     }

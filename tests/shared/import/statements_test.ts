@@ -45,7 +45,7 @@ const netOf = (rows: ImportRow[]) => {
 const namesOf = (rows: ImportRow[]) =>
   rows.map(({ name, payee }) => payee && payee !== name ? `${name} | ${payee}` : name);
 
-/** A line is one row, an unreadable one or a left-out one: its number shows which. */
+/** Each line of a file is reported once: as a row, as unreadable or as left out. */
 function assertLinesAreOnce({ rows, rows_bad, leftOutRows }: ReadImport) {
   const lines = [...rows, ...rows_bad, ...leftOutRows].map(({ line }) => line);
   assertEquals(new Set(lines).size, lines.length);
