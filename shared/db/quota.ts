@@ -9,7 +9,7 @@ export interface Quota {
   at_most: number;
   /** The window; an emptied bucket refills evenly over it. */
   seconds: number;
-  /** Limits a caller to a fraction of what remains in this shared bucket. */
+  /** Limits a caller to a fraction of the rest of this shared bucket. */
   share_of?: Quota;
 }
 

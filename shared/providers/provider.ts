@@ -31,7 +31,7 @@ export interface MonthRequest {
   get: ProviderGet;
 }
 
-/** What an account owes for a month. */
+/** An account's cost for a month. */
 export interface Statement {
   /** Decimal string in major units, rounded once to the currency's decimals; never negative. */
   amount: string;

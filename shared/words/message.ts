@@ -13,7 +13,7 @@ export interface Refusal {
 
 /** The data that a client gets beside a refusal's message. */
 const Details = z.looseObject({
-  /** The obstacle. */
+  /** The records that prevent the write. */
   rows: z.optional(z.array(z.looseObject({ subject: Subject }))),
   proposal_id: z.optional(z.string()),
 });
