@@ -188,7 +188,7 @@ Deno.test("an import adds no row to a closed month and recognizes duplicates the
   goTo("2026-10-06");
   assertEquals((await owner.fails("import_expenses", later.commit_with)).code, "expectation_mismatch");
   const { message } = await owner.fails("import_expenses", { import_id: later.import_id });
-  assertMatch(message, /of closed months \(2026-10\)/);
+  assertMatch(message, /in closed months \(2026-10\)/);
 });
 
 Deno.test("a bill's new category applies from now on; closed months keep the old one", async () => {
