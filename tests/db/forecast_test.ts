@@ -160,7 +160,9 @@ testBooks("forecast", { day: TODAY }, {
       assertEquals(point(total.end), ["2026-11-30", "1500.00", "1500.00", "1500.00"]);
     }
   },
-  "an emptied account continues where its money went, and a bill belongs to the account of its charges": async (books) => {
+  "an emptied account continues where its money went, and a bill belongs to the account of its charges": async (
+    books,
+  ) => {
     const header = "Date,Name,Amount,Balance";
     const rents = ["2026-09-02", "2026-10-02"].map((date, n) => `${date},Rent Meyer,-600.00,${2400 - 600 * n}.00`);
     await commit(

@@ -267,7 +267,9 @@ testBooks("income", { day: "2026-10-28" }, {
     await books.ok("undo_change");
     assertEquals((await listed(books)).length, 1);
   },
-  "stated and also shown by statements is expected once, and incomes of different people stay separate": async (books) => {
+  "stated and also shown by statements is expected once, and incomes of different people stay separate": async (
+    books,
+  ) => {
     await commit(books, [
       RENT,
       ...["07", "08", "09", "10"].flatMap((month): Row[] => [

@@ -51,7 +51,8 @@ export const refusals = {
   }),
   "invalid_argument.part_of_split": ({ parts }: { parts: number }): Refusal => ({
     message: `This is one of ${parts} parts of a split; their amounts, date and charge only change together.`,
-    hint: "Give set.split with all parts as they should be, and the other changes; details.split has the current parts.",
+    hint:
+      "Give set.split with all parts as they should be, and the other changes; details.split has the current parts.",
   }),
   "invalid_argument.merge_alone": (): Refusal => ({
     message: "Merging takes only ids (the records to remove) and merge_into (the record to keep).",

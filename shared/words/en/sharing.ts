@@ -78,9 +78,9 @@ export const warnings = {
   "more_than_owed": ({ from, to, owed: before, currency }: Settled & { owed: string }): string =>
     Number(before) === 0
       ? `${person(from)} owed ${person(to)} nothing in ${currency}, so ${person(to)} now owes all of it back.`
-      : `This is more than the ${money({ amount: before, currency })} that ${person(from)} owed ${
+      : `This is more than the ${money({ amount: before, currency })} that ${person(from)} owed ${person(to)}, so ${
         person(to)
-      }, so ${person(to)} now owes back the rest.`,
+      } now owes back the rest.`,
 };
 
 /** Summaries in the list of recent changes. */
