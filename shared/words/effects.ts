@@ -42,7 +42,10 @@ export function tellEffects(
       .map(({ field, before, after }) => {
         // Flags appear only when true.
         const isFlag = before === true || after === true;
-        const of = (value: unknown) => tellValue(value ?? (isFlag ? false : undefined), words.effects, format);
+        const of = (value: unknown) =>
+          field === "contract" && value
+            ? tellContract(value as Told, words.effects, format)
+            : tellValue(value ?? (isFlag ? false : undefined), words.effects, format);
         const shown = verb === "changed" || before !== undefined && after !== undefined;
         return {
           label: words.fieldName(field),
@@ -98,6 +101,10 @@ function tellValue(value: unknown, said: Words["effects"], format: EffectFormat)
   const text = String(value);
   return /^\d{4}-\d{2}-\d{2}$/.test(text) ? format.date(text) : typed(text, format);
 }
+
+const tellContract = (contract: Told, said: Words["effects"], format: EffectFormat): string =>
+  Object.entries(contract).map(([key, value]) => said.contract(key, String(value), tellValue(value, said, format)))
+    .join(", ");
 
 /** How something is shared, as the database describes it. */
 export const Sharing = z.object({

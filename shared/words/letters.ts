@@ -35,7 +35,8 @@ interface Template {
   /** The contract after "my contract": with its company, or as the books call it. */
   with(payee: string): string;
   called(name: string): string;
-  subject(contract: string, number: string): string;
+  subject(contract: string): string;
+  number(customerNumber: string): string;
   greeting: string;
   request(contract: string, day?: string, isInTime?: boolean): string;
   confirm: string;
@@ -54,7 +55,8 @@ const DE: Template = {
   },
   with: (payee) => `bei ${payee}`,
   called: (name) => `„${name}“`,
-  subject: (contract, number) => `Kündigung meines Vertrags ${contract}, Kundennummer ${number}`,
+  subject: (contract) => `Kündigung meines Vertrags ${contract}`,
+  number: (number) => `Kundennummer ${number}`,
   greeting: "Sehr geehrte Damen und Herren,",
   request: (contract, day, isInTime) =>
     day
@@ -76,7 +78,8 @@ const EN: Template = {
   },
   with: (payee) => `with ${payee}`,
   called: (name) => `“${name}”`,
-  subject: (contract, number) => `Cancellation of my contract ${contract}, customer number ${number}`,
+  subject: (contract) => `Cancellation of my contract ${contract}`,
+  number: (number) => `customer number ${number}`,
   greeting: "Dear Sir or Madam,",
   request: (contract, day, isInTime) =>
     day
@@ -116,7 +119,8 @@ const write = (template: Template) => (facts: LetterFacts): Letter => {
   // People often write the company's name in its address too.
   const isNamed = company && place.some((line) => line.toLowerCase().includes(company.toLowerCase()));
   const to = isNamed ? place : [company ?? blanks.payee, ...place];
-  const subject = template.subject(contract, customer_number ? oneLine(customer_number) : blanks.customer_number);
+  const number = customer_number ? template.number(oneLine(customer_number)) : blanks.customer_number;
+  const subject = `${template.subject(contract)}, ${number}`;
   const letter = [
     template.greeting,
     template.request(contract, ends_on && day(ends_on), is_in_time),

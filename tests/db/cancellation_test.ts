@@ -90,7 +90,9 @@ testBooks("draft_cancellation", { day: TODAY }, {
     const id = await addGym(books, { contract: GYM });
     await books.ok("draft_cancellation", { bill_id: id });
     books.goTo("2026-01-31");
-    assert((await textsOf(books, "cancel_by"))[0]!.includes("by 2026-01-31. A letter was drafted on 2026-01-02"));
+    assert((await textsOf(books, "cancel_by"))[0]!.includes(
+      "by today, 2026-01-31: it has to arrive today. A letter was drafted on 2026-01-02",
+    ));
     books.goTo("2026-02-01");
     assertEquals(await textsOf(books, "cancel_by"), [
       "The notice period of Gym passed on 2026-01-31: the letter of 2026-01-02, which ends it on 2026-02-28, had to arrive by then, and no confirmation is recorded. If it arrived in time, set contract.confirmed_on and ends_on. If not, the next possible end is 2027-02-28: cancel by email by 2027-01-31, with a new draft_cancellation.",
@@ -103,6 +105,21 @@ testBooks("draft_cancellation", { day: TODAY }, {
       set: { contract: { confirmed_on: "2026-01-30" }, ends_on: "2026-02-28" },
     });
     assertEquals(await textsOf(books, "cancel_by"), []);
+  },
+  "on the last day says that the cancellation has to arrive today, and which form still can": async (books) => {
+    const id = await addGym(books, { contract: { ...GYM, form: "letter" } });
+    books.goTo("2026-01-31");
+    const [text] = await textsOf(books, "cancel_by");
+    const late = "it has to arrive today, so a letter by post comes too late: somebody has to hand it over.";
+    assert(text!.endsWith(`cancel by letter by today, 2026-01-31: ${late}`), text);
+    const draft = async (contract: Json) => (await books.ok("draft_cancellation", { bill_id: id, contract })).next;
+    const today = "Today, 2026-01-31, is the last day for that end: it has to arrive today";
+    assert((await draft({ form: "letter" })).includes(`${today}, so a letter by post comes too late: somebody`));
+    assert((await draft({ form: "email" })).includes(`${today}. Gym stays active`));
+    assert((await draft({ form: "any" })).includes(`${today}, so a letter by post comes too late: use an email`));
+    const { warnings } = await books.call("update_bill", { bill_id: id, set: { status: "cancelled" } });
+    const told = warnings.map(({ message }: Json) => message).join(" ");
+    assert(told.includes("It renews unless somebody cancels it by today, 2026-01-31: it has to arrive today"), told);
   },
   "is a write: viewers, strangers and other organizations cannot": async (books, database) => {
     const id = await addGym(books, { contract: GYM });

@@ -207,6 +207,46 @@ testBooks("a contract", { day: TODAY }, {
     books.goTo("2026-12-01");
     assertEquals(textsOf((await books.ok("review_bills")).cancel_by), []);
   },
+  "is announced until the last day if its term ends within a month, and later ones in their last three days": async (
+    books,
+  ) => {
+    const contract = { started_on: "2025-12-15", term_months: 12, renewal_months: 0, notice: "1 month to month" };
+    const { id } = await add(books, "Gym", { contract });
+    const review = async (day: string) => {
+      books.goTo(day);
+      return textsOf((await books.ok("review_bills")).cancel_by);
+    };
+    const last = "Gym can end on 2026-12-31; to end it, cancel by";
+    assertEquals(await review("2026-11-20"), [`${last} 2026-11-30.`]);
+    const [text] = await review("2026-11-30");
+    assert(text!.startsWith(`${last} today, 2026-11-30: it has to arrive today, so a letter by post`), text);
+    assertEquals(await review("2026-12-01"), []);
+    assertEquals(await review("2026-12-28"), ["Gym can end on 2027-01-31; to end it, cancel by 2026-12-31."]);
+    const { warnings } = await books.call("update_bill", { bill_id: id, set: { status: "cancelled" } });
+    assertEquals(
+      warnings.map(({ message }: Json) => message).at(-1),
+      [
+        "Gym ended in these books only. The contract continues until somebody cancels it with the payee.",
+        "It has no fixed end: to end it on 2027-01-31, cancel it by 2026-12-31.",
+      ].join(" "),
+    );
+    await books.ok("update_bill", { bill_id: id, set: { status: "active", contract: { notice: "2 weeks to day" } } });
+    assertEquals(await review("2026-12-31"), [], "notice to any day has no last day");
+    await books.ok("update_bill", { bill_id: id, set: { contract: { notice: "6 weeks to quarter" } } });
+    assertEquals(await review("2027-01-10"), ["Gym can end on 2027-03-31; to end it, cancel by 2027-02-17."]);
+  },
+  "is told in plain words where a change is listed": async (books) => {
+    const { id } = await add(books, "Gym");
+    const facts = { started_on: "2025-03-01", term_months: 24, renewal_months: 0, notice: "1 month to month" };
+    await books.ok("update_bill", { bill_id: id, set: { contract: { ...facts, form: "email" } } });
+    await books.ok("update_settings", { own_only: true });
+    const { recent_changes } = await books.ok("get_context", { include: ["recent_changes"] });
+    assertEquals(recent_changes.slice(0, 2).map(({ effect, summary }: Json) => effect ?? summary), [
+      "Settings changed: members see only their own records no → yes",
+      "Gym changed: contract nothing → to be cancelled by email, 1 month’s notice to the end of a month, started on " +
+      "2025-03-01, minimum term of 2 years, goes on until cancelled",
+    ]);
+  },
   "without a known renewal can end on its last day": async (books) => {
     await add(books, "Club", { notice_days: 14, contract: { started_on: "2025-12-15", term_months: 12 } });
     assertEquals(textsOf((await books.ok("review_bills")).cancel_by), [

@@ -1,7 +1,7 @@
 /** Words of `add_bill` and `update_bill`. */
 import type { Money, Refusal } from "../message.ts";
 import { ask, count, money, names, quoted, type WhoCan } from "./phrases.ts";
-import { type MissingOfContract, missingOfContract } from "./draft_cancellation.ts";
+import { arrivesToday, type MissingOfContract, missingOfContract } from "./draft_cancellation.ts";
 import { type Schedule, schedule } from "./schedule.ts";
 
 interface Named {
@@ -156,8 +156,20 @@ const cost = ({ schedule: days, amount, currency }: Omit<Twin, "name">): string 
 const twin = (other: Omit<Twin, "name">): string =>
   `${cost(other)}. Both exist now; if this was meant to change it, undo this and use update_bill with ${other.id}.`;
 
-const renewal = (cancel_by?: string): string =>
-  cancel_by ? ` It renews unless somebody cancels it by ${cancel_by}.` : "";
+interface Exit {
+  cancel_by?: string;
+  today?: string;
+  /** The last day of a contract that never renews. */
+  leave_on?: string;
+}
+
+const goesOn = ({ cancel_by, today, leave_on }: Exit): string => {
+  if (!cancel_by) return "";
+  const by = cancel_by === today ? `today, ${cancel_by}: ${arrivesToday()}` : cancel_by;
+  return leave_on
+    ? ` It has no fixed end: to end it on ${leave_on}, cancel it by ${by}.`
+    : ` It renews unless somebody cancels it by ${by}.`;
+};
 
 export const warnings = {
   "contract_incomplete": ({ name, missing }: Named & { missing: MissingOfContract[] }): string =>
@@ -251,16 +263,16 @@ export const warnings = {
       next_due ? ` It is next due on ${next_due}.` : ""
     } The contract with the payee is not paused by this.`,
   "contract_goes_on": (
-    { name, payee = "the payee", status, cancel_by }: Named & { payee?: string; status: string; cancel_by?: string },
+    { name, payee = "the payee", status, ...exit }: Named & Exit & { payee?: string; status: string },
   ): string =>
     `${name} ${
       status === "paused" ? "is paused" : "ended"
     } in these books only. The contract continues until somebody ` +
-    `cancels it with ${payee}.${renewal(cancel_by)}`,
+    `cancels it with ${payee}.${goesOn(exit)}`,
   "ends_here": (
-    { name, payee = "the payee", ends_on, cancel_by }: Named & { payee?: string; ends_on: string; cancel_by?: string },
+    { name, payee = "the payee", ends_on, ...exit }: Named & Exit & { payee?: string; ends_on: string },
   ): string =>
-    `${name} ends on ${ends_on} in these books. This doesn't cancel the contract with ${payee}.${renewal(cancel_by)}`,
+    `${name} ends on ${ends_on} in these books. This doesn't cancel the contract with ${payee}.${goesOn(exit)}`,
   "still_ended": ({ name }: Named): string =>
     `${name} has ended: no due date is left. To continue it, give it a later ends_on or a higher ends_after.`,
   "snoozed": ({ name, due_on, until }: Dated & { until: string }): string =>

@@ -24,6 +24,31 @@ export const span = (months: number): string =>
 /** "another year". */
 export const term = (months: number): string => `another ${span(months).replace(/^a /, "")}`;
 
+/** The notice period as people say it: "1 months to month" is "1 month's notice to the end of a month". */
+export const noticePeriod = (notice: string): string => {
+  const [length, until] = notice.split(" to ");
+  const [count, unit] = length!.split(" ");
+  const name = unit!.replace(/s$/, "");
+  const ends = until &&
+    {
+      term: "the end of the term",
+      month: "the end of a month",
+      quarter: "the end of a quarter",
+      day: "any day",
+    }[until];
+  return `${count} ${count === "1" ? `${name}’s` : `${name}s’`} notice${ends ? ` to ${ends}` : ""}`;
+};
+
+/** What a cancellation on its last day takes. */
+export const arrivesToday = (form?: CancelForm): string =>
+  `it has to arrive today${
+    form === "letter"
+      ? ", so a letter by post comes too late: somebody has to hand it over"
+      : form === "email" || form === "online"
+      ? ""
+      : ", so a letter by post comes too late: use an email or a website, if the contract allows it"
+  }`;
+
 /** How the contract is to be cancelled; empty if unknown or free. */
 export const inForm = (form?: CancelForm): string =>
   form === "letter" ? " by letter" : form === "email" ? " by email" : form === "online" ? " online" : "";
@@ -81,6 +106,8 @@ export const afterDraft = (
       ? "No last day to cancel is known, so send it soon"
       : cancel_by < today
       ? `The last day for that end, ${cancel_by}, has passed`
+      : cancel_by === today
+      ? `Today, ${cancel_by}, is the last day for that end: ${arrivesToday(form)}`
       : `The person sends it so that it arrives by ${cancel_by}`
   }. ${
     isActive ? `${name} stays active and due until a confirmation is recorded` : "When a confirmation comes, record it"

@@ -1,4 +1,5 @@
 /** The effects of a change on records, before and after. */
+import { type CancelForm, inForm, noticePeriod, span } from "./draft_cancellation.ts";
 import { and } from "./phrases.ts";
 import { monthDays } from "./schedule.ts";
 
@@ -28,6 +29,8 @@ export const effects = {
       `by shares between ${and(between.map(({ member, weight }) => `${member ?? FORMER_MEMBER} (${weight})`))}`,
     amounts: (between: readonly Bearer[]): string => `by amounts between ${names(between)}`,
   },
+  /** A fact of a contract; `shown` is its value in the reader's format. */
+  contract: (key: string, value: string, shown: string): string => CONTRACT[key]?.(value) ?? `${NAMED[key]} ${shown}`,
   /** How it reads in a line of text: "Lunch changed: amount 12.00 EUR → 14.50 EUR, date …". */
   line: ({ what, verb, fields }: { what: string; verb: string; fields: string[] }): string =>
     fields.length > 0 ? `${what} ${verb}: ${fields.join(", ")}` : `${what} ${verb}`,
@@ -36,4 +39,21 @@ export const effects = {
   more: (count: number, shown = `${count}`): string => count === 1 ? "and one more" : `and ${shown} more`,
   before: "Before",
   after: "After",
+};
+
+/** Facts of a contract that are shown after a word. */
+const NAMED: Record<string, string> = {
+  started_on: "started on",
+  customer_number: "customer number",
+  address: "address",
+  drafted_on: "letter drafted on",
+  leave_on: "asked to end on",
+  confirmed_on: "cancellation confirmed on",
+};
+
+const CONTRACT: Record<string, (value: string) => string> = {
+  term_months: (months) => months === "0" ? "no minimum term" : `minimum term of ${span(Number(months))}`,
+  renewal_months: (months) => months === "0" ? "goes on until cancelled" : `renews for ${span(Number(months))}`,
+  notice: noticePeriod,
+  form: (form) => `to be cancelled${inForm(form as CancelForm) || " in any form"}`,
 };

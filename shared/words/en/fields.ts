@@ -57,7 +57,7 @@ export const fields = {
   notice_days: "notice period",
   occurrence_id: "due date",
   opening_minor: "carry-over",
-  own_only: "who sees what",
+  own_only: "members see only their own records",
   paid_by: "payer",
   paid_on: "date",
   paused_until: "end of the pause",

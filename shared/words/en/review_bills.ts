@@ -2,7 +2,13 @@
 import { monthsAfter } from "../../iso_day.ts";
 import type { Question } from "../facts.ts";
 
-import { type CancelForm, inForm, type MissingOfContract, missingOfContract } from "./draft_cancellation.ts";
+import {
+  arrivesToday,
+  type CancelForm,
+  inForm,
+  type MissingOfContract,
+  missingOfContract,
+} from "./draft_cancellation.ts";
 import { money, signedPercent } from "./phrases.ts";
 import { rhythm, type Schedule, schedule } from "./schedule.ts";
 
@@ -160,8 +166,9 @@ export const findings = {
     } saved, according to the statements of ${account} up to ${statements_to}.${unproven ? ` No${gap}.` : ""}`;
   },
   cancel_by: (
-    { name, renews_on, ends_on, cancel_by, form, drafted_on, missed_on, leave_on, missing }: {
+    { name, renews_on, ends_on, cancel_by, days_left, form, drafted_on, missed_on, leave_on, missing }: {
       name: string;
+      days_left?: number;
       renews_on?: string;
       ends_on?: string;
       cancel_by?: string;
@@ -177,7 +184,7 @@ export const findings = {
         cancel_by
           ? `${ends_on ? `the next possible end is ${ends_on}` : `it renews next on ${renews_on}`}: cancel${
             inForm(form)
-          } by ${cancel_by}, with a new draft_cancellation.`
+          } by ${days_left === 0 ? `today, ${cancel_by}` : cancel_by}, with a new draft_cancellation.`
           : "its next possible end is unknown."
       }`;
     }
@@ -190,7 +197,7 @@ export const findings = {
     }
     return `${name} ${renews_on ? `renews on ${renews_on}` : `can end on ${ends_on}`}; to end it${
       renews_on && ends_on ? ` on ${ends_on}` : ""
-    }, cancel${inForm(form)} by ${cancel_by}.${
+    }, cancel${inForm(form)} by ${days_left === 0 ? `today, ${cancel_by}: ${arrivesToday(form)}` : cancel_by}.${
       drafted_on
         ? ` A letter was drafted on ${drafted_on}; no confirmation is recorded. If it came, set contract.confirmed_on.`
         : ""

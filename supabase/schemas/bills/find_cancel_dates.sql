@@ -46,7 +46,9 @@ begin atomic
     and b.deleted_at is null and (b.renews_on is not null or b.contract is not null)
     and (
       missed.day is not null
-      or e.ends_term and e.cancel_by <= (context).today + horizon_days
+      or e.cancel_by <= (context).today + case when e.ends_term then horizon_days else least(horizon_days, 3) end
+        -- Notice to any day has no last day.
+        and (e.ends_term or split_part(coalesce(b.contract ->> 'notice', ''), ' to ', 2) <> 'day')
       or e.leaves_on is null and m.missing <> '{}' and case when r.renews_on is not null
         then r.renews_on <= (context).today + horizon_days
         else b.contract ?| array['started_on', 'term_months', 'renewal_months', 'notice'] end
@@ -54,5 +56,5 @@ begin atomic
 end;
 comment on function app.find_cancel_dates is
   'Contracts whose last day to cancel is within this many days, and contracts whose last day is unknown; missing lists '
-  'the unrecorded facts (app.missing_of_contract). Leaves out contracts that end a month or two after any notice, '
-  'unless the last day for a drafted letter passed without a confirmation (missed_on).';
+  'the unrecorded facts (app.missing_of_contract). Contracts that end a month or two after any notice come in the last '
+  'three days, and with a drafted letter whose last day passed without a confirmation (missed_on).';

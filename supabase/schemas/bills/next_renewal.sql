@@ -114,6 +114,15 @@ language sql immutable
 comment on function app.cancel_by is
   'The last day to cancel so that the contract is over on a day; null without a known notice period.';
 
+create or replace function app.next_notice_end(day date, until text) returns date
+language sql immutable
+  return case until
+    when 'month' then date_trunc('month', day - 1) + interval '1 month'
+    when 'quarter' then date_trunc('quarter', day - 1) + interval '3 months'
+    else day end::date;
+comment on function app.next_notice_end is
+  'The first day, from a day on, that follows the end of a month or quarter; every day for "day".';
+
 create type app.contract_exit as (
   leaves_on date,
   cancel_by date,
@@ -150,12 +159,9 @@ begin
     found.leaves_on := app.next_term_start(bill, earliest);
     found.ends_term := found.leaves_on = first or months > 2;
   elsif until is not null and (first is not null or (bill.contract ->> 'term_months')::int = 0) then
-    found.leaves_on := greatest(earliest, first);
-    if until <> 'day' then
-      found.leaves_on := (date_trunc(until, found.leaves_on - 1) + case until when 'month' then interval '1 month'
-        else interval '3 months' end)::date;
-    end if;
-    found.ends_term := coalesce(earliest <= first, false);
+    found.leaves_on := app.next_notice_end(greatest(earliest, first), until);
+    -- The minimum term may end within a month, so its last day to cancel is that of the month.
+    found.ends_term := until = 'quarter' or coalesce(found.leaves_on = app.next_notice_end(first, until), false);
   end if;
   found.leaves_on := case when found.leaves_on <= coalesce(bill.ends_on, 'infinity') then found.leaves_on end;
   found.cancel_by := app.cancel_by(bill, found.leaves_on);

@@ -102,6 +102,21 @@ $$;
 comment on function app.warn_of_open_dates is
   'Questions about a paused or cancelled bill: earlier due dates that are still open or partly paid.';
 
+create or replace function app.describe_exit(bill app.expenses, today date) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  exit constant app.contract_exit := app.next_exit(bill, today);
+begin
+  return case when exit.cancel_by is null then '{}' else jsonb_strip_nulls(jsonb_build_object(
+    'cancel_by', exit.cancel_by, 'today', today,
+    'leave_on', case when app.next_renewal(bill, today) is null then exit.leaves_on - 1 end
+  )) end;
+end
+$$;
+comment on function app.describe_exit is
+  'The next last day to cancel a bill: {cancel_by?, today?, leave_on?}. leave_on is the last day of a contract that '
+  'never renews. Empty without a known notice period.';
+
 create or replace function app.warn_of_update(context app.context, bill app.expenses, old app.expenses, arguments jsonb,
   occurrence app.expense_occurrences) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -169,9 +184,8 @@ begin
     and old.status <> bill.status and not arguments ? 'pause_until'
     and not coalesce(bill.contract ? 'confirmed_on', false) then
     warnings := warnings || app.warning('contract_goes_on', jsonb_build_object(
-      'name', bill.name, 'payee', bill.payee, 'status', bill.status,
-      'cancel_by', case when bill.status = 'cancelled' then app.next_cancel_by(old, context.today) end
-    ));
+      'name', bill.name, 'payee', bill.payee, 'status', bill.status
+    ) || case when bill.status = 'cancelled' then app.describe_exit(old, context.today) else '{}' end);
   end if;
   if bill.contract ? 'confirmed_on' then
     if bill.contract -> 'confirmed_on' is distinct from old.contract -> 'confirmed_on' and bill.ends_on is null
@@ -181,9 +195,8 @@ begin
   elsif arguments #>> '{set,ends_on}' <> '' and bill.ends_on is distinct from old.ends_on and bill.status = 'active'
   then
     warnings := warnings || app.warning('ends_here', jsonb_build_object(
-      'name', bill.name, 'payee', bill.payee, 'ends_on', bill.ends_on,
-      'cancel_by', app.next_cancel_by(old, context.today)
-    ));
+      'name', bill.name, 'payee', bill.payee, 'ends_on', bill.ends_on
+    ) || app.describe_exit(old, context.today));
   end if;
   if arguments ? 'pause_until' then
     warnings := warnings || app.warning('paused_until', jsonb_build_object(

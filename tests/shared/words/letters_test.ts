@@ -64,6 +64,7 @@ Yours faithfully
 
 [your name and address: ________]`,
   );
+  assertEquals(LETTERS.de(facts).subject, "Kündigung meines Vertrags „Gym“, [Kundennummer: ________]");
   assertEquals(missingIn(facts), ["address", "customer_number", "sender", "ends_on"]);
   assertEquals(missingIn({ ...facts, form: "online" }), ["customer_number", "sender", "ends_on"]);
   assertEquals(missingIn({ ...facts, form: undefined })[0], "payee");
