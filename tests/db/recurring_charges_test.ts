@@ -67,6 +67,23 @@ testBooks("recurring charges", { day: TODAY }, {
     await log(books, "Geldautomat Entgelt", days.map((day) => [day, "4.90"]));
     assertEquals(await namesOf(books), ["Geldautomat Entgelt"]);
   },
+  "cash is not proposed in any language of the statements, nor under the name of its bank": async (books) => {
+    const days = ["2026-09-08", "2026-10-08", "2026-11-09"];
+    const cash = [
+      ...["ATM", "Cash withdrawal", "CASH", "Withdrawal", "CASH WITHDRAWALS", "LNK CASH MACHINE"],
+      ...["Geldausgabeautomat", "GA NR00012345 KARTE 3", "GAA NR. 17", "Bargeldbehebung", "Auszahlung am Automaten"],
+      ...["Bancomatbezug", "Barabhebung", "Retrait par carte", "Retiro de efectivo", "Prelievo contanti", "Saque"],
+      ...["Wypłata bankomat", "Kasopname", "GEA, Betaalpas", "Kontanthævning", "Výběr z bankomatu", "Nakit çekim"],
+    ];
+    for (const [index, name] of cash.entries()) {
+      await log(books, name, days.map((day) => [day, `${100 + index}`]));
+    }
+    await log(books, "Bargeldauszahlung", days.map((day) => [day, "200"]), { payee: "Sparkasse Altstadt" });
+    await log(books, "Kontoführung", days.map((day) => [day, "6.90"]), { payee: "Sparkasse Altstadt" });
+    await log(books, "GAA club", days.map((day) => [day, "12"]));
+    await log(books, "Cash & Carry card", days.map((day) => [day, "5"]));
+    assertEquals(await namesOf(books), ["Cash & Carry card", "GAA club", "Kontoführung"]);
+  },
   "an active bill with the amount and rhythm under another name covers the charge": async (books) => {
     await log(books, "Mueller Estates", [["2026-09-01", "950"], ["2026-10-01", "950"], ["2026-11-02", "950"]]);
     assertEquals(await namesOf(books), ["Mueller Estates"]);

@@ -24,6 +24,7 @@ declare
   -- Limits the time for large organizations, which lose only their oldest days.
   most_rows constant int := 50000;
   most_monthly constant int := 17;
+  most_proofs constant int := 12;
 begin
   return query
     with paid as materialized (
@@ -112,6 +113,15 @@ begin
         join app.expenses as x on x.id = p.expense_id
         where p.id = r.ids[1] offset 0
       ) as e
+      -- The payee of cash may be the bank.
+      where not exists (
+        select from unnest(r.ids[:most_proofs]) as i (id)
+        join app.payments as p on p.id = i.id
+        join app.expenses as x on x.id = p.expense_id
+        left join app.statement_links as k on k.payment_id = p.id
+        left join app.statement_lines as l on l.id = k.line_id
+        where app.is_cash_withdrawal(x.name) or app.is_cash_withdrawal(l.text)
+      )
     ), bills as materialized (
       select b.amount_mode, b.amount_minor as minor, b.currency, b.frequency, b.every,
         b.status in ('cancelled', 'ended') or coalesce(b.ends_on < context.today, false) as is_over, w.words
@@ -152,7 +162,7 @@ begin
       'frequency', f.frequency, 'every', f.every, 'charges', f.length, 'first_on', f.first_on, 'last_on', f.last_on,
       'next_on', case when n.next_on >= context.today then n.next_on end,
       'category', (select c.name from app.categories as c where c.id = f.category_id),
-      'ids', array(select app.shown_id(i) from unnest(f.ids[:12]) as i)
+      'ids', array(select app.shown_id(i) from unnest(f.ids[:most_proofs]) as i)
     )
     from found as f
     -- A charge of the 31st is booked in the next month when a weekend follows.

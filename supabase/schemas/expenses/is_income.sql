@@ -33,12 +33,19 @@ create or replace function app.is_cash_withdrawal(name text) returns boolean
 language plpgsql immutable set search_path = '' as $$
 declare
   withdrawals constant text := '\m(' || replace(array_to_string(array[
-    'atm', 'cash_?(withdrawal|machine|point)', 'geldautomat(en)?', 'geldautomaat', 'geldopname',
-    'bargeld(auszahlung|abhebung|bezug)', 'bar(auszahlung|abhebung)', '(z|am|vom)_bankomat(u|en)?',
-    'retrait_(dab|gab|d.?especes|especes|au_distributeur)', 'cajero(_automatico)?', 'reintegro_(de_)?(cajero|efectivo)',
-    '(retirada|disposicion)_(de_)?efectivo', 'prelievo(_(contante|contanti|bancomat|atm))?',
-    'levantamento_(atm|multibanco|(de_)?numerario)', 'saque', 'wyp[lł]ata_(gotowki|z_bankomatu)',
-    'minibank', 'kontant(uttak|uttag)', 'vyber_hotovosti', 'keszpenzfelvetel', 'retragere_numerar', 'para_cekme'
+    'atms?', 'cash_?(withdrawals?|withdrawn|machine|point|dispenser)', '^cash$', '^bargeld$',
+    '^(withdrawals?|abhebung(en)?)$', 'geld(ausgabe)?automat(en|s)?', 'gaa_(nr|[0-9]+)', '^gaa$', 'ga_nr[0-9]*',
+    'bar(geld)?(auszahlung|abhebung|bezug|behebung|verfugung)(en)?',
+    '(auszahlung|abhebung|bezug)_(am_|vom_)?automat(en)?',
+    '(z|am|vom)_bankomat(u|en)?', 'ban[ck]omat(behebung|bezug)', 'bezug_(am_)?(ban[ck]omat|postomat)',
+    'geldautomaat', '(geld|kas)opname', 'opname_contant(en)?', 'gea,?_(nr|betaalpas)',
+    'retrait_(dab|gab|cb|d.?especes|especes|d.argent|(par_)?carte|automatique|au_distributeur)',
+    'cajero(_automatico)?', '(reintegro|retiro)_(de_|en_)?(cajero|efectivo)',
+    '(retirada|disposicion|extraccion)_(de_)?efectivo', 'prelievo(_(contante|contanti|bancomat|atm))?', 'prelevamento',
+    'levantamento_(atm|mb|multibanco|(de_)?(numerario|dinheiro))', 'saque',
+    'wyp[lł]at[ay]_(gotowki|(z_)?bankomat(u|owa)?|w_bankomacie)',
+    'minibank', 'kontant(uttak|uttag|h(ae|æ)vning)', 'kateisnosto', 'vyber_(hotovosti|z_bankomatu)',
+    'keszpenz_?felvetel', 'retragere_(de_)?(numerar|atm)', 'para_cekme', 'nakit_cekimi?'
   ], '|'), '_', ' ') || ')\M';
   costs constant text := '\m(fees?|charges?|gebuhr(en)?|entgelte?|frais|comision(es)?|commission(s|i|e)?|prowizj[ae]|'
     || 'op[lł]at[ay]|kosten|taxas?)\M';
