@@ -187,13 +187,30 @@ testBooks("balances", { day: "2026-10-06" }, {
     assertEquals((await state("Wise", "5")).length, 1, "its other balance is in USD");
     assertEquals(await state("Wise", "6", { date: "yesterday" }), [], "it has balances in both");
   },
-  "an overdraft as round as a limit, and one that a statement contradicts, are questioned": async (books) => {
-    const codes = async (amount: string, kind = "overdraft") =>
-      (await books.call("log_expenses", { items: [{ name: "Giro", kind, amount }] })).warnings
-        .map(({ code }: Json) => code);
-    assertEquals(await codes("2000"), ["overdraft_is_balance"]);
-    assertEquals(await codes("1987.20"), []);
-    assertEquals(await codes("2000", "balance"), []);
+  "the limit of an overdraft is refused before it is written as a balance": async (books) => {
+    const state = (amount: string, more: Json = {}, rest: Json = {}) =>
+      books.call("log_expenses", { items: [{ name: "Giro", kind: "overdraft", amount, ...more }], ...rest });
+    const { error } = await state("2000");
+    assertEquals([error.code, error.field], ["invalid_argument", "items[0].amount"]);
+    assertMatch(error.hint, /on_duplicate "allow".*low_balance_limit/);
+    for (const name of ["Overdraft limit", "Giro Dispo", "Dispokredit", "Découvert autorisé", "Limit"]) {
+      const { error } = await state("1987.20", { name, kind: "balance" });
+      assertEquals([error?.code, error?.field], ["invalid_argument", "items[0].name"], name);
+    }
+    assertEquals(await known(books), [], "nothing was written, no account created");
+    assertEquals(
+      (await books.ok("log_expenses", {
+        items: [{ name: "Tea", amount: "4" }, { name: "Giro", kind: "balance", amount: "2000" }],
+        dry_run: true,
+      })).results.length,
+      2,
+    );
+    assertEquals((await state("1987.20")).warnings, []);
+    assertEquals((await state("2000", {}, { on_duplicate: "allow" })).warnings, []);
+    assertEquals((await known(books))[0].slice(0, 2), ["Giro", "-2000.00"]);
+    assertEquals((await state("5", { name: "Unlimited", kind: "balance" })).ok, true);
+  },
+  "a balance that a statement contradicts is questioned": async (books) => {
     await giro(books, ...SEPTEMBER);
     const items = [{ name: "Giro", kind: "balance", amount: "9", date: "2026-09-30" }];
     const [{ message }] = (await books.call("log_expenses", { items })).warnings;
@@ -201,6 +218,27 @@ testBooks("balances", { day: "2026-10-06" }, {
       message,
       'A statement says 3649.75 EUR for "Giro" on 2026-09-30, which counts, not 9.00 EUR. Ask the person which is right.',
     );
+  },
+  "a day between two statements is answered with the balances around it": async (books, database) => {
+    await giro(books, ...SEPTEMBER);
+    await giro(books, ...OCTOBER);
+    const between = "Giro: 3649.75 EUR on 2026-09-30, 2800.00 EUR on 2026-10-04; nothing between them is known.";
+    const hint = async (until: string, reader = books) =>
+      (await reader.fails("date_out_of_range", "forecast", { until })).hint;
+    assertEquals(await hint("2026-10-02"), `For 2026-10-02, tell the person the known balances: ${between}`);
+    assertMatch(await hint("2026-10-04"), /balances: Giro: 2800\.00 EUR on 2026-10-04\.$/);
+    assertMatch(await hint("2026-10-05"), /Giro: 2800\.00 EUR on 2026-10-04; nothing after it is known\.$/);
+    assertMatch(await hint("2026-08-01"), /Giro: 3649\.75 EUR on 2026-09-30; nothing before it is known\.$/);
+    const told = async (to: string) =>
+      (await books.call("reconcile", { account: "Giro", to })).warnings
+        .filter(({ code }: Json) => code === "balance_of_day_unknown").map(({ message }: Json) => message);
+    assertEquals(await told("2026-10-02"), [`No balance of 2026-10-02 is known. ${between}`]);
+    assertEquals(await told("2026-10-04"), []);
+    const stranger = await openBooks(database, { day: "2026-10-06" });
+    assertEquals(await hint("2026-10-02", stranger), undefined);
+    const member = await books.join();
+    await books.ok("update_settings", { category: { action: "make_private", name: "Health" } });
+    assertEquals(await hint("2026-10-02", member), undefined, "hidden balances stay hidden");
   },
   "a balance of a future day is refused": async (books) => {
     const items = [{ name: "Giro", kind: "balance", amount: "5", date: "2099-01-01" }];

@@ -60,6 +60,30 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     await books.ok("update_settings", { own_only: true });
     assertEquals(await search(member), undefined);
   },
+  "reconcile and a search have the totals of transfers for each pair of accounts": async (books, database) => {
+    const csv = "Date,Name,Amount\n2026-09-30,Transfer to savings account,-50\n2026-10-02,Kiosk,-3\n" +
+      "2026-10-03,Transfer to savings account,-150\n2026-10-04,Dublin 8829,-600\n";
+    const given = { account: "Giro", mapping: { negative_is_expense: true } };
+    await commit(books, await preview(books, "Neobank", TOP_UP, COFFEE));
+    await commit(books, (await books.ok("import_expenses", importOfFile(csv, given))).preview);
+    const toNeobank = { from: "Giro", to: "Neobank", count: 1, amount: "600.00", currency: "EUR" };
+    const toSavings = { from: "Giro", to: "savings", count: 2, amount: "200.00", currency: "EUR" };
+    const transfers = async (args: Json, reader = books) => (await reader.ok("reconcile", args)).transfers;
+    assertEquals(await transfers({ account: "Giro" }), [toNeobank, toSavings]);
+    assertEquals(await transfers({ account: "Neobank" }), [toNeobank]);
+    assertEquals(await transfers({ account: "Giro", from: "2026-10-01", to: "2026-10-03" }), [
+      { ...toSavings, count: 1, amount: "150.00" },
+    ]);
+    const { no_match } = await books.ok("list_expenses", { query: "savings" });
+    assertEquals([no_match.own_transfers_left_out.length, no_match.own_transfer_totals], [2, [toSavings]]);
+    const stranger = await openBooks(database, { day: "2026-10-20" });
+    await commit(stranger, await preview(stranger, "Giro", BREAD));
+    assertEquals(await transfers({ account: "Giro" }, stranger), []);
+    const member = await books.join();
+    await books.ok("update_settings", { own_only: true });
+    await member.fails("not_found", "reconcile", { account: "Giro" });
+    assertEquals((await member.ok("list_expenses", { query: "savings" })).no_match.own_transfer_totals, undefined);
+  },
   "six days, another amount, the same direction or foreign books make no transfer": async (books, database) => {
     const stranger = await openBooks(database, { day: "2026-10-20" });
     await commit(stranger, await preview(stranger, "Neobank", TOP_UP, COFFEE));

@@ -19,7 +19,7 @@ export const refusals = {
   ): Refusal => ({
     ...refusal(`must be one of: ${options.join(", ")}`, problem),
     ...(options.includes("bill_payment") && /^(savings?|transfers?)$/i.test(`${sent}`) && {
-      hint: "Transfers between own accounts are not spending and are left out; list_expenses with query finds them.",
+      hint: "Transfers between own accounts are not spending; reconcile has the totals of an account.",
     }),
   }),
   "invalid_argument.null": ({ subject, empty }: Problem & { empty?: string }): Refusal => ({

@@ -1,6 +1,16 @@
 /** Words of `forecast`. */
 import type { Money, Refusal } from "../message.ts";
-import { and, count, money, names, quoted, type Unwatched, unwatchedBalances } from "./phrases.ts";
+import {
+  and,
+  count,
+  type KnownBalance,
+  knownBalances,
+  money,
+  names,
+  quoted,
+  type Unwatched,
+  unwatchedBalances,
+} from "./phrases.ts";
 
 interface Point {
   on: string;
@@ -134,8 +144,11 @@ export const refusals = {
       ? "Say that others in the organization may see more. Log a balance only for an account that this person alone uses."
       : "Ask what the account has now and log it (log_expenses, kind balance), or import its latest statement.",
   }),
-  "date_out_of_range.forecast": ({ from, to }: { from: string; to: string }): Refusal => ({
+  "date_out_of_range.forecast": (
+    { from, to, day, known }: { from: string; to: string; day?: string; known?: KnownBalance[] },
+  ): Refusal => ({
     message: `The day must be from ${from} to ${to}.`,
+    ...(known && { hint: `For ${day}, tell the person the known balances: ${knownBalances(known, day!)}` }),
   }),
 };
 

@@ -38,6 +38,8 @@ interface AlikeIncome extends Money {
 export const rule = ({ id, name, repeats, next_on, ...sum }: Rule): string =>
   `${quoted(name)}, ${money(sum)} ${repeats}${next_on ? `, next on ${next_on}` : ""} (${id})`;
 
+const WARN_BELOW = "update_settings with low_balance_limit warns before a balance falls below an amount.";
+
 export const refusals = {
   "invalid_argument.charged_needless": ({ currency, base }: { currency: string; base: string }): Refusal => ({
     message: currency === base
@@ -110,6 +112,19 @@ export const refusals = {
     message: "An expense needs a name.",
     hint: 'Give a short label, e.g. "Lunch".',
   }),
+  "invalid_argument.limit_as_account": ({ name, ...sum }: Money & { name: string }): Refusal => ({
+    message: `${quoted(name)} names the limit of an overdraft, ${money(sum)}, not what an account has.`,
+    hint:
+      `Nothing was written. A balance needs the account's name and what it has now. A limit is not logged; ${WARN_BELOW}`,
+  }),
+  "invalid_argument.limit_as_balance": ({ name, ...sum }: Money & { name: string }): Refusal => ({
+    message: `An overdraft means that ${quoted(name)} is ${
+      money(sum)
+    } below zero now, and so round an amount may be its limit instead.`,
+    hint:
+      `Nothing was written. Ask. If it is overdrawn by that much, repeat it with on_duplicate "allow". A limit is not ` +
+      `logged; ${WARN_BELOW}`,
+  }),
 };
 
 export const warnings = {
@@ -128,11 +143,6 @@ export const warnings = {
     `A statement says ${money({ amount: stated, currency })} for ${quoted(name)} on ${date}, which counts, not ${
       money({ amount, currency })
     }. Ask the person which is right.`,
-  "overdraft_is_balance": ({ name, ...sum }: Money & { name: string }): string =>
-    `${money(sum)} is now the real balance of ${
-      quoted(name)
-    }: it is overdrawn by that much. If that is only the limit ` +
-    "of its overdraft, undo this; update_settings with low_balance_limit warns before a balance falls below a limit.",
   "amount_unusual": ({ names: large }: { names: string[] }): string =>
     `${names(large.map(quoted))} ${large.length === 1 ? "costs" : "cost"} more than a hundred times the largest ` +
     "expense before. Ask the person; if the amount is wrong, undo this.",

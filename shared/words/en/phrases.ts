@@ -84,3 +84,19 @@ export const percent = (number: number): string => `${number}%`;
 
 /** "+8.0%" */
 export const signedPercent = (number: number): string => `${number < 0 ? "-" : "+"}${Math.abs(number).toFixed(1)}%`;
+
+/** The balances before and after a day, each with its day. */
+export interface KnownBalance {
+  account: string;
+  currency: string;
+  before?: [on: string, amount: string];
+  after?: [on: string, amount: string];
+}
+
+/** "Giro: 10.00 EUR on 2026-10-01, 20.00 EUR on 2026-10-31; nothing between them is known." */
+export const knownBalances = (known: readonly KnownBalance[], day: string): string =>
+  known.map(({ account, currency, before, after }) => {
+    const told = [before, after].flatMap((one) => one ? [`${money({ amount: one[1], currency })} on ${one[0]}`] : []);
+    const place = before && after ? "between them" : before ? "after it" : "before it";
+    return `${account}: ${before?.[0] === day ? told[0] : `${told.join(", ")}; nothing ${place} is known`}.`;
+  }).join(" ");

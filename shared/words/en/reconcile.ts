@@ -1,8 +1,10 @@
 /** Words of `reconcile`. */
 import type { Money } from "../message.ts";
-import { and, count, money, totals as sums } from "./phrases.ts";
+import { and, count, type KnownBalance, knownBalances, money, totals as sums } from "./phrases.ts";
 
 export const warnings = {
+  "balance_of_day_unknown": ({ day, known }: { day: string; known: KnownBalance[] }): string =>
+    `No balance of ${day} is known. ${knownBalances(known, day)}`,
   /** @param difference of each balance from the one before and the lines between. */
   "balance_gap": (
     { account, balances }: { account: string; balances: (Money & { on: string; difference: string })[] },

@@ -12,6 +12,7 @@ declare
   amounts jsonb;
   near jsonb;
   transfers jsonb;
+  transfer_totals jsonb;
   most_listed constant int := 30;
   first_on constant date := (
     select p.paid_on from app.payments as p
@@ -39,6 +40,7 @@ begin
   end if;
   if filter.payee is not null then
     wider.payee := null;
+    wider.pattern := null;
     wider.words := filter.words || app.word_patterns(filter.payee);
     select jsonb_agg(n.name order by n.last_on desc) into named
     from (
@@ -96,10 +98,14 @@ begin
       order by l.booked_on desc, l.id
       limit most
     ) as t;
+    if transfers is not null then
+      transfer_totals := app.sum_transfers(null, coalesce(filter.from_on, '-infinity'),
+        coalesce(filter.to_on, 'infinity'), filter.words || app.word_patterns(filter.payee));
+    end if;
   end if;
   near := nullif(jsonb_strip_nulls(jsonb_build_object(
     -- Transfers between own accounts aren't spending.
-    'own_transfers_left_out', transfers,
+    'own_transfers_left_out', transfers, 'own_transfer_totals', transfer_totals,
     -- The books contain nothing about an earlier period.
     'books_begin', case when filter.to_on < first_on then first_on end,
     'other_periods', periods, 'similar_names', named, 'other_currencies', amounts,

@@ -63,7 +63,9 @@ begin
     cross join lateral app.draft_parts(d.value) as part
   ), 'assistant');
   totals := app.total_drafts(written);
-  balances := app.log_balances(context, arguments -> 'items', coalesce((arguments ->> 'dry_run')::boolean, false));
+  balances := app.log_balances(
+    context, arguments -> 'items', coalesce((arguments ->> 'dry_run')::boolean, false), is_duplicate_allowed
+  );
   incomes := app.log_incomes(context, arguments);
   return jsonb_build_object(
     'data', jsonb_build_object(

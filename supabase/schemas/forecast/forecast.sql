@@ -185,9 +185,10 @@ declare
   shown_currency text;
 begin
   if until <= context.today or until > context.today + max_days then
-    perform app.fail('date_out_of_range.forecast', jsonb_build_object(
-      'from', context.today + 1, 'to', context.today + max_days
-    ), 'until');
+    perform app.fail('date_out_of_range.forecast', jsonb_strip_nulls(jsonb_build_object(
+      'from', context.today + 1, 'to', context.today + max_days, 'day', until,
+      'known', case when until <= context.today then app.describe_balances_around(context, account.id, until) end
+    )), 'until');
   elsif spend_on not between context.today and until then
     perform app.fail('date_out_of_range.forecast', jsonb_build_object('from', context.today, 'to', until), 'on');
   end if;

@@ -66,6 +66,36 @@ comment on function app.describe_balance_rows is
   'Returns the latest balances of an account in a period, oldest first: [{on, amount, currency, source, '
   'difference?}].';
 
+create or replace function app.describe_balances_around(context app.context, account_id text, day date) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  max_accounts constant int := 10;
+begin
+  return (
+    select jsonb_agg(k.around order by k.name, k.currency)
+    from (
+      select a.name, b.currency, jsonb_strip_nulls(jsonb_build_object(
+        'account', a.name, 'currency', b.currency,
+        'before', max(array[b.true_on::text, app.format_amount(b.amount_minor, b.currency)])
+          filter (where b.true_on <= day),
+        'after', min(array[b.true_on::text, app.format_amount(b.amount_minor, b.currency)])
+          filter (where b.true_on > day)
+      )) as around
+      from app.accounts as a
+      cross join lateral app.read_balances(a.id) as b
+      where a.organization_id = context.organization_id
+        and (describe_balances_around.account_id is null or a.id = describe_balances_around.account_id)
+      group by a.id, a.name, b.currency
+      order by lower(a.name), b.currency
+      limit max_accounts
+    ) as k
+  );
+end
+$$;
+comment on function app.describe_balances_around is
+  'Returns the last known balance on or before a day and the first one after it, of each account and currency: '
+  '[{account, currency, before?: [day, amount], after?}]; null for none. At most ten.';
+
 create or replace function app.warn_of_gaps(account app.accounts, first date, last date) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
@@ -80,6 +110,21 @@ end
 $$;
 comment on function app.warn_of_gaps is
   'Returns a warning about balances of a period that differ from the previous balance plus the lines between.';
+
+create or replace function app.warn_of_unknown_balance(context app.context, account app.accounts, day date)
+  returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  known constant jsonb := app.describe_balances_around(context, account.id, day);
+begin
+  return case when known is null or known @> jsonb_build_array(jsonb_build_object('before', jsonb_build_array(day)))
+    then '[]' else jsonb_build_array(
+      app.warning('balance_of_day_unknown', jsonb_build_object('day', day, 'known', known))
+    ) end;
+end
+$$;
+comment on function app.warn_of_unknown_balance is
+  'Returns a warning with the known balances around a day for which the account has none.';
 
 create or replace function app.describe_accounts(context app.context) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -101,11 +146,9 @@ comment on function app.describe_accounts is
   'Returns the last known balance of each account and currency that the person may see: [{account, kind, amount, '
   'currency, on, source}]. kind is account or card. The balance of a debt is negative.';
 
-create or replace function app.warn_of_balance(account app.accounts, day date, minor bigint, code text,
-  is_overdraft boolean) returns jsonb
+create or replace function app.warn_of_balance(account app.accounts, day date, minor bigint, code text) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  round_units constant int := 100;
   facts constant jsonb := jsonb_build_object(
     'name', account.name, 'date', day, 'amount', app.format_amount(minor, code), 'currency', code
   );
@@ -142,17 +185,43 @@ begin
       'stated', app.format_amount(stated.amount_minor, code)
     ));
   end if;
-  if is_overdraft and minor % (round_units * 10 ^ app.currency_exponent(code, 'currency'))::bigint = 0 then
-    warnings := warnings || app.warning('overdraft_is_balance', facts);
-  end if;
   return warnings;
 end
 $$;
 comment on function app.warn_of_balance is
-  'Returns warnings about a stated balance in an unexpected currency, beside a different one of a statement, or as '
-  'round as the limit of an overdraft.';
+  'Returns warnings about a stated balance in an unexpected currency, or beside a different one of a statement.';
 
-create or replace function app.log_balance(context app.context, item jsonb, field text) returns jsonb
+create or replace function app.check_no_limit(context app.context, item jsonb, minor bigint, code text,
+  is_confirmed boolean, field text) returns void
+language plpgsql stable set search_path = '' as $$
+declare
+  round_units constant int := 100;
+  limits constant text := '\m(limits?|overdraft|uberziehung(skredit|srahmen)?|dispo(limit|kredit|rahmen)?|kreditrahmen|'
+    || 'kreditlimit|decouvert|descubierto|fido|scoperto|cheque especial|roodstand)\M';
+  facts constant jsonb := jsonb_build_object(
+    'name', left(item ->> 'name', 60), 'amount', app.format_amount(abs(minor), code), 'currency', code
+  );
+begin
+  if exists (
+    select from app.accounts as a
+    where a.organization_id = context.organization_id and lower(a.name) = lower(app.clean_text(item ->> 'name'))
+      and (a.kind = 'card' or app.fold_text(a.name) ~ limits)
+  ) then
+    return;
+  elsif app.fold_text(item ->> 'name') ~ limits then
+    perform app.fail('invalid_argument.limit_as_account', facts, field || '.name');
+  elsif item ->> 'kind' = 'overdraft' and not is_confirmed and minor <> 0
+    and minor % (round_units * 10 ^ app.currency_exponent(code, 'currency'))::bigint = 0 then
+    perform app.fail('invalid_argument.limit_as_balance', facts, field || '.amount');
+  end if;
+end
+$$;
+comment on function app.check_no_limit is
+  'Ends the tool if a stated balance may be the limit of an overdraft: by its name, or as round as a limit. '
+  'is_confirmed: the person said that the account is overdrawn by a round amount. Cards owe round amounts.';
+
+create or replace function app.log_balance(context app.context, item jsonb, field text, is_confirmed boolean)
+  returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   code constant text := coalesce(item ->> 'currency', context.base_currency);
@@ -165,10 +234,12 @@ declare
   minor constant bigint := case when item ->> 'amount' ~ '^0+(\.0+)?$' then 0
     else app.parse_amount(item ->> 'amount', code, field || '.amount') end
     * case item ->> 'kind' when 'overdraft' then -1 else 1 end;
-  found_id constant text := app.find_account(context, left(item ->> 'name', 60), '{}');
+  found_id text;
   account app.accounts;
   written record;
 begin
+  perform app.check_no_limit(context, item, minor, code, is_confirmed, field);
+  found_id := app.find_account(context, left(item ->> 'name', 60), '{}');
   if app.clean_text(item ->> 'name') is null then
     perform app.fail('invalid_argument.expense_without_name', field => field || '.name');
   end if;
@@ -189,7 +260,7 @@ begin
         else jsonb_build_array(app.warning('account_new', jsonb_build_object(
           'name', account.name, 'names', to_jsonb(others)
         ))) end
-      || app.warn_of_balance(account, day, minor, code, item ->> 'kind' = 'overdraft')
+      || app.warn_of_balance(account, day, minor, code)
       || app.warn_of_gaps(account, day, null)
   );
 end
@@ -197,7 +268,8 @@ $$;
 comment on function app.log_balance is
   'Stores a balance stated by a person, and creates a missing account. Returns {result, warnings}.';
 
-create or replace function app.log_balances(context app.context, items jsonb, is_preview boolean) returns jsonb
+create or replace function app.log_balances(context app.context, items jsonb, is_preview boolean,
+  is_confirmed boolean default false) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   logged jsonb;
@@ -210,7 +282,7 @@ begin
     select i.value, i.ordinality - 1 from jsonb_array_elements(items) with ordinality as i
     where i.value ->> 'kind' in ('balance', 'overdraft')
   loop
-    logged := app.log_balance(context, item, format('items[%s]', index));
+    logged := app.log_balance(context, item, format('items[%s]', index), is_confirmed);
     results := results || ((logged -> 'result') || jsonb_build_object('index', index) || case
       when is_preview and logged #>> '{result,status}' = 'created'
         then '{"status":"would_create","id":null}' else '{}' end::jsonb);

@@ -63,6 +63,62 @@ end
 $$;
 comment on function app.negate_amounts is 'Returns amounts [{currency, minor}] with the opposite sign.';
 
+create or replace function app.sum_transfers(account_id text, first date, last date, patterns text[] default null)
+  returns jsonb
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+declare
+  most constant int := 20;
+  max_days_apart constant int := 5;
+  kinds constant text[] := array['own_transfer', 'savings', 'exchange', 'top_up', 'card_payment'];
+begin
+  return (
+    with halves as (
+      select l.*, null::text as other_id
+      from app.statement_lines as l
+      where l.organization_id = identity.current_organization_id() and l.kind = any (kinds)
+        and l.other_half_id is null and l.booked_on between first and last
+        and not exists (select from app.statement_lines as o where o.other_half_id = l.id)
+      union all
+      -- Of two halves, the one that leaves an account counts.
+      select o.*, i.account_id
+      from (
+        select l.id, l.other_half_id from app.statement_lines as l
+        where l.organization_id = identity.current_organization_id() and l.other_half_id is not null
+          and l.booked_on between first - max_days_apart and last + max_days_apart
+        union all
+        select l.other_half_id, l.id from app.statement_lines as l
+        where l.organization_id = identity.current_organization_id() and l.other_half_id is not null
+          and l.booked_on between first - max_days_apart and last + max_days_apart
+      ) as pair (out_id, in_id)
+      join app.statement_lines as o on o.id = pair.out_id and o.direction = 'out'
+      join app.statement_lines as i on i.id = pair.in_id and i.direction <> 'out'
+      -- Each account may book its half on another day.
+      where case when i.account_id = sum_transfers.account_id then i.booked_on else o.booked_on end
+        between first and last
+    )
+    select jsonb_agg(t.told order by t.latest desc, t.told ->> 'from', t.told ->> 'to')
+    from (
+      select max(h.booked_on) as latest, jsonb_strip_nulls(jsonb_build_object(
+        'from', case when h.direction = 'out' then a.name else min(h.kind) end,
+        'to', case when h.direction = 'out' then coalesce(b.name, min(h.kind)) else a.name end,
+        'count', count(*), 'amount', app.format_amount(sum(h.amount_minor), h.currency), 'currency', h.currency
+      )) as told
+      from halves as h
+      join app.accounts as a on a.id = h.account_id
+      left join app.accounts as b on b.id = h.other_id
+      where (sum_transfers.account_id is null or sum_transfers.account_id in (h.account_id, h.other_id))
+        and (patterns is null or app.fold_text(concat_ws(' ', h.text, b.name, h.kind)) like all (patterns))
+      group by a.name, b.name, case when b.name is null then h.kind end, h.direction, h.currency
+      order by 1 desc
+      limit most
+    ) as t
+  );
+end
+$$;
+comment on function app.sum_transfers is
+  'Returns the totals of transfers between own accounts in a period, which are no spending: [{from, to, count, amount, '
+  'currency}]. from and to are accounts, or the kind of line if no statement shows the other account. At most 20.';
+
 create or replace function app.reconcile(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
 declare
@@ -191,6 +247,7 @@ begin
     'balances', app.describe_balance_rows(account.id, first_day, last_day),
     'bank_only_count', found.bank_count, 'books_only_count', found.books_count, 'linked_count', found.linked_count,
     'without_document_count', found.undocumented_count,
+    'transfers', coalesce(app.sum_transfers(account.id, first_day, last_day), '[]'),
     'totals', jsonb_build_object(
       'bank', app.sum_by_currency(bank), 'books', app.sum_by_currency(books),
       'difference', app.sum_by_currency(bank || app.negate_amounts(books))
@@ -204,10 +261,11 @@ begin
       or least(last_day, context.today) > last_line + quiet_days
     then jsonb_build_array(app.warning('no_statement', jsonb_build_object(
       'account', account.name, 'first', first_line, 'last', last_line
-    ))) else '[]' end || app.warn_of_gaps(account, first_day, last_day));
+    ))) else '[]' end || app.warn_of_gaps(account, first_day, last_day)
+    || case when arguments ? 'to' then app.warn_of_unknown_balance(context, account, last_day) else '[]' end);
 end
 $$;
 comment on function app.reconcile is
   'Tool reconcile. Returns data {account, from, to, bank_only, books_only, their counts, linked_count, '
-  'without_document_count: payments in either without a document, balance?, balances, totals}, and warns when no '
-  'statement covers the period or its balances differ.';
+  'without_document_count: payments in either without a document, balance?, balances, transfers, totals}, and warns '
+  'when no statement covers the period, its balances differ, or the balance of its last day is unknown.';

@@ -42,7 +42,7 @@ Deno.test("parse() names the field, the problem and the expected value", () => {
     [summarizeSpending, { kind: "savings" }, [
       "kind",
       "kind must be one of: one_off, bill_payment, refund, income, net.",
-      "Transfers between own accounts are not spending and are left out; list_expenses with query finds them.",
+      "Transfers between own accounts are not spending; reconcile has the totals of an account.",
     ]],
     [logExpenses, item({ amount: "1,234" }), [
       "items[0].amount",
