@@ -14,6 +14,35 @@ const names = async (books: Books, args: Record<string, unknown> = {}): Promise<
   (await books.ok("list_bills", args)).bills.map(({ name }: Json) => name);
 
 Deno.test(
+  "list_bills finds a word in other languages, and names the bills that a word or category misses",
+  withBooks(async (books) => {
+    const first_due = "2026-12-01";
+    await add(books, "Haftpflichtversicherung", { first_due });
+    await add(books, "Car insurance", { first_due, amount: "40", category: "Insurance" });
+    await add(books, "Allianz", { first_due, amount: "60", category: "Insurance" });
+    await add(books, "Fröhlich", { first_due, amount: "20" });
+    const told = async (args: Json) => {
+      const { data, warnings } = await books.call("list_bills", args);
+      return [data.bills.length, ...warnings.map(({ message }: Json) => message)];
+    };
+    assertEquals(await told({ query: "insurance" }), [
+      2,
+      'Not included, because only their category Insurance has the word: Allianz. category "Insurance" finds them.',
+    ]);
+    assertEquals(await told({ category: "Insurance" }), [
+      2,
+      "Not included, because they have no category: Fröhlich and Haftpflichtversicherung. If some belong here, update_bill sets their category.",
+    ]);
+    assertEquals(await told({ category: "Insurance", query: "insurance" }), [
+      1,
+      "Not included, because they have no category: Haftpflichtversicherung. If some belong here, update_bill sets their category.",
+    ]);
+    assertEquals(await told({ query: "frohlich" }), [1]);
+    assertEquals(await told({ category: "Uncategorized" }), [2]);
+  }),
+);
+
+Deno.test(
   "list_bills shows the active bills by their earliest open date, with totals of all",
   withBooks(async (books) => {
     await add(books, "Later", { first_due: "2027-01-01", amount: "100", frequency: "yearly" });

@@ -11,6 +11,34 @@ const names = async (books: Books, filter: Json) =>
   (await books.ok("list_expenses", filter)).rows.map(({ name }: Json) => name);
 
 testBooks("list_expenses", { day: TODAY }, {
+  "finds a word in other languages, and tells what a word or category misses": async (books) => {
+    const insurance = { category: "Insurance" };
+    await log(
+      books,
+      { name: "Haftpflichtversicherung", amount: "5" },
+      { name: "Car insurance", amount: "40", ...insurance },
+      { name: "Allianz", amount: "60", ...insurance },
+      { name: "Pago seguro", amount: "7" },
+    );
+    const told = async (tool: string, args: Json) => {
+      const { data, warnings, totals_by_currency } = await books.call(tool, args);
+      return [totals_by_currency?.EUR ?? data.total?.amount, ...warnings.map(({ message }: Json) => message)];
+    };
+    const missed =
+      'Not included: 1 payment of the category Insurance without the word, 60.00 EUR (Allianz). categories ["Insurance"] finds it.';
+    assertEquals(await told("list_expenses", { query: "insurance" }), ["45.00", missed]);
+    assertEquals(await told("list_expenses", { query: "Versicherungen" }), ["45.00", missed]);
+    assertEquals(await told("summarize_spending", { query: "insurance" }), ["45.00", missed]);
+    const uncategorized =
+      "Not included: 2 payments without a category, 12.00 EUR (Pago seguro and Haftpflichtversicherung). If some belong here, update_expenses sets their category.";
+    assertEquals(await told("list_expenses", { categories: ["Insurance"] }), ["100.00", uncategorized]);
+    assertEquals(await told("summarize_spending", { categories: ["insurance"] }), ["100.00", uncategorized]);
+    assertEquals(await told("list_expenses", { categories: ["Insurance", "Uncategorized"] }), ["112.00"]);
+    assertEquals(await told("list_expenses", { categories: ["Insurance"], to: "2026-10-05" }), [undefined]);
+    // A change by a filter takes the words as they are.
+    const { preview } = await books.ok("delete_records", { filter: { query: "insurance" }, dry_run: true });
+    assertEquals(preview?.count ?? 1, 1);
+  },
   "shows payments and refunds, latest first, in the order of logging within a day": async (
     books,
     database,

@@ -46,7 +46,39 @@ export const refusals = {
   }),
 };
 
+/** Payments that a filter misses, from the latest 500. */
+interface LeftOut {
+  count: number;
+  is_least?: true;
+  totals_by_currency?: Record<string, string>;
+  names: string[];
+  name_count: number;
+}
+
+const leftOut = ({ count: all, is_least, totals_by_currency, names: some, name_count }: LeftOut, which: string) =>
+  `${is_least ? "more than " : ""}${count(all, `payment ${which}`, `payments ${which}`)}${
+    totals_by_currency ? `, ${totals(totals_by_currency)}` : ""
+  } (${names(some, { most: some.length, count: name_count })})`;
+
+const someBelongHere = (tool: string) => `If some belong here, ${tool} sets their category.`;
+
 export const warnings = {
+  "uncategorized_left_out": (facts: LeftOut): string =>
+    `Not included: ${leftOut(facts, "without a category")}. ${someBelongHere("update_expenses")}`,
+  "uncategorized_left_out.bills": ({ names: some, count: all }: { names: string[]; count: number }): string =>
+    `Not included, because they have no category: ${names(some, { most: some.length, count: all })}. ${
+      someBelongHere("update_bill")
+    }`,
+  "category_left_out": ({ name, ...facts }: LeftOut & { name: string }): string =>
+    `Not included: ${leftOut(facts, `of the category ${name} without the word`)}. categories ["${name}"] finds ${
+      facts.count === 1 ? "it" : "them"
+    }.`,
+  "category_left_out.bills": (
+    { name, names: some, count: all }: { name: string; names: string[]; count: number },
+  ): string =>
+    `Not included, because only their category ${name} has the word: ${
+      names(some, { most: some.length, count: all })
+    }. category "${name}" finds them.`,
   "income_partly_known": (): string => "Only income that this person may see is included.",
   "income_unknown": (): string =>
     'The books have no income up to the end of this period. Log it with log_expenses and kind "income", or import ' +

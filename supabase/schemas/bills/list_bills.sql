@@ -74,6 +74,7 @@ declare
     case when wanted_status = 'active' then array['active', 'paused', 'cancelled'] else array[wanted_status] end;
   wanted_state constant text := filter ->> 'state';
   words constant text[] := app.word_patterns(filter ->> 'query');
+  pattern constant text := app.word_in_languages(filter ->> 'query');
   wanted_category constant text := app.clean_text(filter ->> 'category');
   -- Include archived categories, whose bills continue.
   wanted_category_id constant text :=
@@ -165,7 +166,7 @@ begin
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
         and (wanted_ids is null or b.id = any (wanted_ids))
         and (wanted_status is null or app.status_on(b, context.today) = any (listed))
-        and (words is null or app.fold_text(concat_ws(' ', b.name, b.payee, b.note)) like all (words))
+        and (words is null or app.names_word(b.name, b.payee, b.note, words, pattern))
         and (wanted_category is null or b.category_id is not distinct from wanted_category_id)
       offset 0
     ) as b
@@ -275,6 +276,9 @@ begin
   );
   if page.total_count = 0 and words is not null then
     data := data || jsonb_strip_nulls(jsonb_build_object('no_match', app.find_near_bills(context, words)));
+  end if;
+  if key is null and (wanted_category_id is not null or words is not null and wanted_category is null) then
+    warnings := warnings || app.warn_of_missed_bills(context, wanted_status, wanted_category_id, words, pattern);
   end if;
   if bill.id is not null then
     data := data || app.describe_bill_history(context, bill);

@@ -4,6 +4,13 @@
 -- calling query. Unset conditions disappear before planning, and an unused join with them. Set conditions reject a
 -- missing joined row explicitly, so that the planner can start at the joined table.
 
+create or replace function app.names_word(name text, payee text, note text, words text[], pattern text) returns boolean
+language sql stable
+  return app.fold_text(concat_ws(' ', name, payee, note)) like all (words)
+    or pattern is not null and app.fold_text(concat_ws(' ', name, payee, note)) ~ pattern;
+comment on function app.names_word is
+  'Whether the text of an expense or bill has all words of a query, or its word in another language.';
+
 create or replace function app.matches_filter(filter app.expense_filter, category_id text, tags text[], match_key text,
   name text, payee text, note text, payment_note text)
 returns boolean
@@ -13,7 +20,7 @@ language sql stable
     and ((filter).payee is null or match_key = (filter).payee)
     and ((filter).tags = '{}' or lower(tags::text)::text[] && (filter).tags)
     and ((filter).words is null or name is not null
-      and app.fold_text(concat_ws(' ', name, payee, note, payment_note)) like all ((filter).words));
+      and app.names_word(name, payee, concat_ws(' ', note, payment_note), (filter).words, (filter).pattern));
 comment on function app.matches_filter is 'Whether an expense or bill matches a filter.';
 
 create or replace function app.is_amount_within(filter app.expense_filter, minor bigint, currency text,

@@ -151,7 +151,7 @@ comment on function app.describe_payments is
 create or replace function app.list_expenses(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' set random_page_cost = 1.1 as $$
 declare
-  filter constant app.expense_filter := app.parse_expense_filter(context, arguments);
+  filter app.expense_filter := app.parse_expense_filter(context, arguments);
   is_csv constant boolean := coalesce(arguments ->> 'format' = 'csv', false);
   is_by_amount constant boolean := coalesce(arguments ->> 'sort' = 'amount', false);
   -- Amounts in one currency sort by amount, those in several by value.
@@ -177,6 +177,7 @@ begin
   if arguments ->> 'kind' = 'income' then
     return app.list_incomes(context, arguments);
   end if;
+  filter.pattern := app.word_in_languages(arguments ->> 'query');
   if app.is_plain(filter) and is_by_day and not is_ascending then
     sums := app.sum_plain_payments(filter);
     payment_ids := app.list_plain_payments(filter, key, page_size);
@@ -286,7 +287,7 @@ begin
       ))
     ) end,
     'warnings', app.warn_of_pending(pending_since is not null, context.base_currency, pending_since)
-      || app.warn_of_unvalued(filter)
+      || app.warn_of_unvalued(filter) || case when key is null then app.warn_of_missed(filter) else '[]' end
   );
 end
 $$;

@@ -18,12 +18,13 @@ create type app.expense_filter as (
   own_bounds jsonb,
   borne_by uuid,
   recorded_by uuid,
-  has_document boolean
+  has_document boolean,
+  pattern text
 );
 comment on type app.expense_filter is
   'A parsed filter. words are patterns for folded text; other text is in lower case. An empty category id means '
   'Uncategorized. Amounts are minor units of amount_currency, compared with the value of each payment; own_bounds '
-  'holds them as [least, most] in minor units of every currency.';
+  'holds them as [least, most] in minor units of every currency. Text that matches pattern needs none of the words.';
 
 create or replace function app.find_filter_categories(names jsonb, field text) returns text[]
 language plpgsql stable set search_path = '' as $$

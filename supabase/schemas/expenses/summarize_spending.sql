@@ -165,6 +165,7 @@ begin
   if arguments ->> 'kind' in ('income', 'net') then
     return app.summarize_income(context, arguments);
   end if;
+  filter.pattern := app.word_in_languages(arguments ->> 'query');
   filter.from_on := period.from_on;
   filter.to_on := period.to_on;
   -- People who see only their own records don't see the shares of others.
@@ -259,7 +260,7 @@ begin
 
   warnings := warnings || app.warn_of_unsettled(context, filter)
     || app.warn_of_pending(spending.pending_since is not null, target, spending.pending_since)
-    || app.warn_of_unvalued(filter)
+    || app.warn_of_unvalued(filter) || app.warn_of_missed(filter)
     || case when is_compared and books_begin is null then app.warn_of_borders(filter, period, earlier) else '[]' end;
 
   return jsonb_build_object(
