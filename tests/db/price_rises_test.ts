@@ -26,6 +26,26 @@ const addNetflix = (books: Books, amount: string, first_due: string) =>
   books.ok("add_bill", { name: "Netflix", amount, first_due, autopay: true });
 
 testBooks("price_rises", { day: "2026-04-20" }, {
+  "a charge whose name fits more than five bills belongs to none": async (books, database) => {
+    await importStatement(books, netflix(["13.99", "13.99", "17.99", "17.99"]));
+    const add = (count: number) =>
+      books.ok("add_bill", {
+        name: `Netflix ${count}`,
+        amount: "17.99",
+        first_due: "2026-05-05",
+        autopay: true,
+        on_duplicate: "allow",
+      });
+    for (let count = 1; count <= 5; count++) await add(count);
+    assertEquals((await rises(books)).length, 5);
+    await add(6);
+    assertEquals(await rises(books), []);
+    const [{ bills }] = await database.query<{ bills: number }>(
+      "select count(*)::int as bills from app.match_bill_texts($1, array_fill('Netflix'::text, array[$2::int]), '{NETFLIX.COM,Kiosk}')",
+      [["a", "b", "c", "d", "e"], 5],
+    ) as [{ bills: number }];
+    assertEquals(bills, 5);
+  },
   "names a rise in charges from before the bill existed": async (books) => {
     await importStatement(books, netflix(["13.99", "13.99", "17.99", "17.99"]));
     await addNetflix(books, "17.99", "2026-05-05");

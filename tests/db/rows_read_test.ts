@@ -4,7 +4,7 @@
  * so on a server `tests/pg/plans.ts` checks the plans themselves. `deno task bench -- --sql` measures the time.
  */
 import { assert, assertEquals } from "@std/assert";
-import { buildLargeOrganization, LARGE, readWithin } from "../../bench/large_organization_reads.ts";
+import { buildLargeOrganization, LARGE, readAs, readWithin } from "../../bench/large_organization_reads.ts";
 import type { Session } from "../../local/database/sql.ts";
 import { sharedDatabase } from "../_support/database.ts";
 import { rolledBack } from "../_support/tap.ts";
@@ -19,6 +19,8 @@ const LIMITS: [tool: string, args: Record<string, unknown>, rows: number][] = [
   ["summarize_spending", { period: "last_month" }, 60],
   // The bills that were paid near the three borders of the months, too.
   ["summarize_spending", { period: "last_month", compare: "previous_period" }, 275],
+  // All bills with their dates, and the payments of half a year without a statement.
+  ["forecast", {}, 4000],
 ];
 /** A session plans its first calls again, and reads statistics for it. */
 const WARM = 7;
@@ -37,7 +39,10 @@ const isServer = Boolean(Deno.env.get("TEST_DATABASE_URL"));
 const database = await sharedDatabase();
 
 Deno.test.beforeAll(async () => {
-  if (!isServer) await buildLargeOrganization(database, { payments: 2000, bills: 50, months: 24 });
+  if (isServer) return;
+  await buildLargeOrganization(database, { payments: 2000, bills: 50, months: 24 });
+  const items = [{ name: "Giro", kind: "balance", amount: "1000" }];
+  assertEquals((await readAs(database, LARGE, "log_expenses", { items })).ok, true);
 });
 
 for (const [tool, args, most] of LIMITS) {
