@@ -41,7 +41,8 @@ begin
     ), spelled as materialized (
       select t.text, t.words, dense_rank() over (order by array_to_string(t.words, ' ') collate "C")::int as key
       from (
-        select d.text, app.descriptor_words(d.text) as words from (select distinct p.text from paid as p) as d
+        select d.text, app.without_months(app.descriptor_words(d.text)) as words
+        from (select distinct p.text from paid as p) as d
       ) as t
       where t.words <> '{}'
     ), charges as materialized (
@@ -156,7 +157,7 @@ begin
       where not b.is_over
     )
     select f.last_on, jsonb_build_object(
-      'name', f.name, 'amount', app.format_amount(f.minor, f.currency), 'currency', f.currency,
+      'name', app.rhythm_name(f.name), 'amount', app.format_amount(f.minor, f.currency), 'currency', f.currency,
       'lowest', case when f.least < f.most then app.format_amount(f.least, f.currency) end,
       'highest', case when f.least < f.most then app.format_amount(f.most, f.currency) end,
       'frequency', f.frequency, 'every', f.every, 'charges', f.length, 'first_on', f.first_on, 'last_on', f.last_on,

@@ -134,7 +134,7 @@ declare
 begin
   return query
     with received as materialized (
-      select i.*, array_to_string(app.descriptor_words(i.name), ' ') collate "C" as key
+      select i.*, array_to_string(app.without_months(app.descriptor_words(i.name)), ' ') collate "C" as key
       from app.incomes as i
       where i.organization_id = context.organization_id and i.deleted_at is null
         and i.received_on between context.today - kept_days and context.today
@@ -149,22 +149,23 @@ begin
       where r.key <> ''
     ), rhythms as materialized (
       select s.*, app.find_rhythm(s.gap) as rhythm,
-        -- The rhythm if one date in between was missed.
-        app.find_rhythm(s.gap / 2) as missed_rhythm
+        -- The rhythms if up to three dates in between were missed.
+        array[app.find_rhythm(s.gap / 2), app.find_rhythm(s.gap / 3), app.find_rhythm(s.gap / 4)] as missed_rhythms
       from steps as s
     ), placed as materialized (
       select r.*, row_number() over latest as place,
-        case when first_value(r.missed_rhythm) over latest = nth_value(r.rhythm, 2) over latest
-          then first_value(r.missed_rhythm) over latest else first_value(r.rhythm) over latest end as last_rhythm
+        case when nth_value(r.rhythm, 2) over latest = any (first_value(r.missed_rhythms) over latest)
+          then nth_value(r.rhythm, 2) over latest else first_value(r.rhythm) over latest end as last_rhythm
       from rhythms as r
       window latest as (
         partition by r.key, r.currency, r.stream order by r.received_on desc, r.recorded_seq desc
         rows between unbounded preceding and unbounded following
       )
     ), kept as materialized (
-      select p.*, p.rhythm is not distinct from p.last_rhythm as is_regular, p.missed_rhythm = p.last_rhythm and (
+      select p.*, p.rhythm is not distinct from p.last_rhythm as is_regular,
+        p.last_rhythm = any (p.missed_rhythms) and (
         lag(p.rhythm) over (partition by p.key, p.currency, p.stream order by p.place) = p.last_rhythm or p.place = 1
-      ) as is_after_missed
+        ) as is_after_missed
       from placed as p
       where p.last_rhythm is not null
     ), runs as materialized (
@@ -183,11 +184,11 @@ begin
       from runs as r
       where r.place <= r.length
       group by r.key, r.currency, r.stream, r.last_rhythm, r.length
-      -- At most every third date was missed.
+      -- There is at most one gap to two regular dates.
       having count(*) filter (where r.is_regular and r.place < r.length)
         >= greatest(least_often - 1, 2 * count(*) filter (where not r.is_regular and r.place < r.length))
     )
-    select f.id, f.name, f.account_id,
+    select f.id, app.rhythm_name(f.name), f.account_id,
       app.income_schedule(f.frequency, f.every, a.anchor_on, null, f.day), f.last_on, f.amounts, f.currency,
       f.last_on < context.today - 10 - app.income_days(f.frequency, f.every)
     from found as f
@@ -210,8 +211,8 @@ end
 $$;
 comment on function app.find_income_rhythms is
   'Returns income without a rule that came regularly at least three times: its latest record, its schedule from the '
-  'latest date, and its amounts, the latest first. One missed date does not end the rhythm. is_over: the next date '
-  'passed more than ten days ago.';
+  'latest date, and its amounts, the latest first. Up to three missed dates in a row do not end the rhythm. is_over: '
+  'the next date passed more than ten days ago.';
 
 create or replace function app.expected_incomes(context app.context, first_day date, last_day date)
   returns table (income_id text, name text, account_id text, day date, low bigint, likely bigint, high bigint,

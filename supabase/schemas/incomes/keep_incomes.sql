@@ -20,15 +20,27 @@ language plpgsql stable set search_path = '' as $$
 declare
   days constant int := 420;
   words constant text[] := app.income_words(payer);
+  name_words constant text[] := app.without_months(app.descriptor_words(payer));
 begin
   return (
-    select i.category_id
-    from app.incomes as i
-    join app.categories as c on c.id = i.category_id and c.archived_at is null
-    where i.organization_id = context.organization_id and i.deleted_at is null
-      and (i.received_on is null or abs(i.received_on - find_income_category.received_on) <= days)
-      and (app.compare_names(app.income_words(i.name), words) >= 2 or lower(i.name) = lower(payer))
-    order by i.updated_at desc, i.recorded_seq desc
+    with named as materialized (
+      -- Comparing names takes the most time, and those of a payer often differ by a date only.
+      select distinct on (t.text) t.text, c.id, i.updated_at, i.recorded_seq
+      from app.incomes as i
+      join app.categories as c on c.id = i.category_id and c.archived_at is null
+      cross join lateral (
+        select coalesce(nullif(btrim(regexp_replace(i.name, '\S*\d\S*', '', 'g')), ''), i.name) as text
+      ) as t
+      where i.organization_id = context.organization_id and i.deleted_at is null
+        and (i.received_on is null or abs(i.received_on - find_income_category.received_on) <= days)
+      order by t.text, i.updated_at desc, i.recorded_seq desc
+    )
+    select n.id
+    from named as n
+    where app.compare_names(app.income_words(n.text), words) >= 2
+      -- "Salary May" names no payer.
+      or app.without_months(app.descriptor_words(n.text)) = name_words
+    order by n.updated_at desc, n.recorded_seq desc
     limit 1
   );
 end

@@ -16,17 +16,75 @@ end
 $$;
 comment on function app.income_sort is 'Classifies an income by its name: salary, tax_refund, rent or other.';
 
-create or replace function app.payer_words(name text) returns text[]
+create or replace function app.month_words() returns text
 language plpgsql immutable set search_path = '' as $$
-declare
-  months constant text := '\m(jan(uary?)?|feb(ruary?)?|mar(ch|z)?|apr(il)?|ma[iy]|jun[ei]?|jul[iy]?|aug(ust)?|'
+begin
+  return 'jan(uary?)?|feb(ruary?)?|mar(ch|z)?|apr(il)?|ma[iy]|jun[ei]?|jul[iy]?|aug(ust)?|'
     || 'sept?(ember)?|o[ck]t(ober)?|nov(ember)?|de[cz](ember)?|'
     || 'janvier|fevrier|mars|avril|juin|juillet|aout|septembre|octobre|novembre|decembre|enero|febrero|marzo|'
     || 'abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|gennaio|febbraio|aprile|maggio|'
     || 'giugno|luglio|settembre|ottobre|dicembre|janeiro|fevereiro|marco|maio|junho|julho|setembro|outubro|'
     || 'novembro|dezembro|januari|februari|maart|mei|augustus|stycz(en|nia)|lut(y|ego)|mar(zec|ca)|'
     || 'kwie(cien|tnia)|maja|czerw(iec|ca)|lip(iec|ca)|sierp(ien|nia)|wrzes(ien|nia)|pazdziernika?|listopada?|'
-    || 'grud(zien|nia))\M';
+    || 'grud(zien|nia)';
+end
+$$;
+comment on function app.month_words is 'The pattern of the names of months, for folded words.';
+
+create or replace function app.without_months(words text[]) returns text[]
+language plpgsql immutable set search_path = '' as $$
+declare
+  kept text[];
+begin
+  if array_to_string(words, ' ') !~ ('\m(' || app.month_words() || ')\M') then
+    return words;
+  end if;
+  kept := array(
+    select w.word from unnest(words) with ordinality as w (word, place)
+    where w.word !~ ('^(' || app.month_words() || ')$') order by w.place
+  );
+  return case when kept = '{}' then words else kept end;
+end
+$$;
+comment on function app.without_months is
+  'Returns the words of a name (app.descriptor_words) without months: "Rent May" and "Rent June" have one payee.';
+
+create or replace function app.rhythm_name(name text) returns text
+language plpgsql immutable set search_path = '' as $$
+declare
+  months constant text := '^(d[''’])?(' || app.month_words() || ')$';
+  -- These are first names, too.
+  people constant text := '^(jan|mai|may|april|june|august)$';
+  dates constant text := '^((0?[1-9]|1[0-2])[/.-](20)?[2-4]\d|20\d\d[/.-](0?[1-9]|1[0-2]))$';
+  years constant text := '^(20\d\d|[''’]\d\d)$';
+  links constant text := '^(for|of|in|im|fur|vom|de|del|do|di|za|voor|pour|per)$';
+  words constant text[] := regexp_split_to_array(btrim(rhythm_name.name), '\s+');
+  plain constant text[] := array(
+    select btrim(app.fold_text(w.word), '.,;:()[]-') from unnest(words) with ordinality as w (word, place)
+    order by w.place
+  );
+  kept text[] := '{}';
+  is_dropped boolean := false;
+begin
+  for i in 1..cardinality(words) loop
+    is_dropped := plain[i] ~ dates
+      or plain[i] ~ months and (plain[i] !~ people or coalesce(plain[i + 1] ~ years, i = cardinality(words)))
+      or plain[i] ~ years and (is_dropped or coalesce(plain[i + 1] ~ months, false));
+    if not is_dropped then
+      kept := kept || words[i];
+    elsif app.fold_text(kept[cardinality(kept)]) ~ links then
+      kept := kept[:cardinality(kept) - 1];
+    end if;
+  end loop;
+  return coalesce(nullif(btrim(array_to_string(kept, ' '), ' ,;:-/('), ''), rhythm_name.name);
+end
+$$;
+comment on function app.rhythm_name is
+  'Returns the name of a rhythm without its month: "Salary" for "Salary October 2026".';
+
+create or replace function app.payer_words(name text) returns text[]
+language plpgsql immutable set search_path = '' as $$
+declare
   -- Owners, and words that say nothing about the payer.
   others constant text := '\m(my|our|his|her|their|the|from|for|of|in|on|to|and|main|second|job|mein|unser|vom|von|im|'
     || 'und|fur|de|du|des|del|di|do|da|van|voor|pour|por|per|bonus|month(ly)?|income|net|nett?o|gross|brutto|payment|'
@@ -34,7 +92,8 @@ declare
   legal_forms constant text := '\m(gmbh|mbh|ag|kg|ohg|inc|ltd|llc|plc|corp|sarl|srl|spa|nv|bv)\M';
 begin
   return app.descriptor_words(btrim(regexp_replace(
-    app.fold_text(name), app.earned_words() || '|' || months || '|' || others || '|' || legal_forms, ' ', 'g'
+    app.fold_text(name),
+    app.earned_words() || '|\m(' || app.month_words() || ')\M|' || others || '|' || legal_forms, ' ', 'g'
   )));
 end
 $$;

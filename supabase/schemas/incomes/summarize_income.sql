@@ -29,7 +29,7 @@ begin
     when dimension = 'category' then coalesce(
       (select to_jsonb(c.name) from app.categories as c where c.id = key), jsonb_build_object('none', key)
     )
-    when dimension = 'payee' then to_jsonb(name)
+    when dimension = 'payee' then to_jsonb(app.rhythm_name(name))
     else app.group_label(dimension, key, null, '{}')
   end;
 end
