@@ -154,6 +154,7 @@ testBooks("the effects of a change", {}, {
         "closed_at",
         "created_at",
         "created_by",
+        "creator_sees",
         "deleted_at",
         "due_on",
         "earlier_minor",

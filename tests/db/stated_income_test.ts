@@ -1,7 +1,7 @@
 /** Income of two people on statements, and the same income stated by a person: each is expected once. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
-import type { Books, Json } from "../_support/books.ts";
+import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { importOfFile } from "../_support/import_args.ts";
 
 const BEN = ["01-30", "02-27", "03-31", "04-30", "05-29", "06-30", "07-31", "09-30", "10-30"];
@@ -153,5 +153,72 @@ testBooks("a private category", { day: "2026-11-30" }, {
     // Stated by a person, it takes the category as well.
     await state(books, { name: "Gehalt Anna Weber", date: "2027-01-28" });
     assertEquals(await seen(), []);
+  },
+  "applies to entries of people who may not see it, which only they and those with access see": async (
+    books,
+    database,
+  ) => {
+    await family(books);
+    const [member, colleague, viewer] = [await books.join(), await books.join(), await books.join("viewer")];
+    const other = await openBooks(database, { day: books.today() });
+    await books.ok("update_settings", { category: { action: "create", name: "Payroll" } });
+    await books.ok("update_settings", { category: { action: "make_private", name: "Payroll" } });
+    const income = async (of: Books) =>
+      (await of.ok("list_expenses", { kind: "income", limit: 50 })).rows.filter(({ name }: Json) => /Anna/.test(name));
+    const ids = (await income(books)).map(({ id }: Json) => id);
+    await books.ok("update_expenses", { ids, set: { category: "Payroll" } });
+    await books.ok("update_settings", { payee_rules: [{ payee: "Stadtwerke", category: "Payroll" }] });
+    for (const  of of[books, member, colleague, viewer, other]) of.goTo("2026-12-29");
+    const december = [
+      "2026-12-03,FitWorld,Mitgliedsbeitrag,-34.90",
+      anna("12-28"),
+      "2026-12-28,Stadtwerke,Gehalt Anna Weber,300.00",
+    ];
+    const unseen = async (of: Books) => {
+      const said = JSON.stringify([
+        await of.call("list_expenses", { kind: "income" }),
+        await of.call("summarize_spending", { kind: "income", period: "all_time", group_by: ["category", "payee"] }),
+        await of.call("summarize_spending", { kind: "net", from: "2026-01-01", to: "2026-12-31" }),
+        await of.call("reconcile", { account: "Own" }),
+        await of.call("get_context", { include: ["recent_changes", "categories"] }),
+        await of.call("forecast", { until: "2027-02-28" }),
+      ]);
+      assertEquals(/Anna|Stadtwerke|Payroll|2450/.test(said), false, said);
+    };
+    const imported = await commit(member, "Own", december);
+    assertEquals(imported.data.income, { created: 2, totals: { EUR: "2750.00" } });
+    const said = await state(member, { name: "Gehalt Anna Weber", date: "2027-01-28" });
+    const categories = async (of: Books) =>
+      (await of.ok("list_expenses", { kind: "income", from: "2026-12-01" })).rows
+        .map(({ category }: Json) => category ?? "");
+    assertEquals([await categories(books), await categories(member)], [["Payroll", "Payroll"], ["", ""]]);
+    await unseen(colleague);
+    await unseen(viewer);
+    // The answers are those that another organization gets, which has no private category.
+    const elsewhere = await commit(other, "Own", december);
+    assertEquals(elsewhere.data.income, imported.data.income);
+    assertEquals(await categories(other), ["", ""]);
+    const plain = await state(other, { name: "Gehalt Anna Weber", date: "2027-01-28" });
+    assertEquals(
+      [said.data.results, warned(said)].map((value) => JSON.stringify(value).replaceAll(/inc_\w+/g, "id")),
+      [plain.data.results, warned(plain)].map((value) => JSON.stringify(value).replaceAll(/inc_\w+/g, "id")),
+    );
+    await member.ok("undo_change", { change_id: said.change_id });
+    await member.ok("undo_change", { change_id: imported.change_id });
+    assertEquals([await categories(books), await categories(member)], [[], []]);
+  },
+  "set by its owner hides the entry from its creator": async (books) => {
+    await family(books);
+    const member = await books.join();
+    await books.ok("update_settings", { category: { action: "create", name: "Payroll" } });
+    await books.ok("update_settings", { category: { action: "make_private", name: "Payroll" } });
+    const { results: [{ id }] } = await books.ok("log_expenses", {
+      items: [{ name: "Bonus Anna", amount: "500", kind: "income", category: "Payroll" }],
+    });
+    const own = await member.ok("log_expenses", { items: [{ name: "Anna bonus", amount: "90", kind: "income" }] });
+    const count = async () => (await member.call("list_expenses", { kind: "income", query: "bonus" })).total_count;
+    assertEquals(await count(), 1);
+    await books.ok("update_expenses", { ids: [own.results[0].id], set: { note: "Checked" } });
+    assertEquals([await count(), id === own.results[0].id], [0, false]);
   },
 });

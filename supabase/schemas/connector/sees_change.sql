@@ -13,7 +13,9 @@ begin
       where i.change_id = change.id and i.organization_id = identity.current_organization_id()
     )
     select case k.table_name when 'expenses' then k.row_id else k.row ->> 'expense_id' end,
-      case k.table_name when 'categories' then k.row_id else k.row ->> 'category_id' end,
+      case when k.table_name = 'categories' then k.row_id
+        when k.row @> jsonb_build_object('creator_sees', true, 'created_by', auth.uid()) then null
+        else k.row ->> 'category_id' end,
       case k.table_name when 'settlements' then k.row_id end,
       case k.table_name when 'documents' then k.row_id end
     from kept as k

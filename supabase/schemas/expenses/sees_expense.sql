@@ -12,6 +12,23 @@ comment on function app.list_hidden_categories is
   'Returns the ids of private categories that the person may not see. Policies call it once per statement; a subquery '
   'in each policy made every statement slower to plan.';
 
+create or replace function app.is_hidden_category(id text) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return coalesce(is_hidden_category.id = any (app.list_hidden_categories()), false);
+end
+$$;
+comment on function app.is_hidden_category is 'Whether the person may not see a category, because it is private.';
+
+create or replace function app.warn_of_own_only() returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return case when identity.sees_own_only() then jsonb_build_array(app.warning('own_records_only')) else '[]' end;
+end
+$$;
+comment on function app.warn_of_own_only is
+  'A warning for people who see only their own records. It does not reveal whether there are others.';
+
 -- rows 1: a larger estimate makes looking up one expense seem expensive in every plan.
 create or replace function app.list_shared_expenses() returns setof text
 language plpgsql stable security definer rows 1 set search_path = '' as $$

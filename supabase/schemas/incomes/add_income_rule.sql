@@ -71,11 +71,12 @@ begin
     return jsonb_build_object('rule', app.describe_income(context, same), 'is_new', false);
   end if;
   insert into app.incomes as i (
-    organization_id, name, sort, category_id, amount_minor, currency, frequency, every, anchor_on, note, source,
-    created_by
+    organization_id, name, sort, category_id, amount_minor, currency, frequency, every, anchor_on, ends_on,
+    note, source, created_by, creator_sees
   ) values (
     context.organization_id, income.name, income.sort, income.category_id, income.amount_minor, income.currency,
-    income.frequency, income.every, income.anchor_on, income.note, 'assistant', context.actor_id
+    income.frequency, income.every, income.anchor_on, income.ends_on, income.note, 'assistant', context.actor_id,
+    income.creator_sees
   ) returning i.* into income;
   rule := app.describe_income(context, income);
   with nearby as materialized (

@@ -26,6 +26,7 @@ create table app.incomes (
   recorded_seq bigint not null generated always as identity,
   created_at timestamptz not null default app.instant(),
   updated_at timestamptz not null default app.instant(),
+  creator_sees boolean not null default false,
   foreign key (category_id, organization_id) references app.categories (id, organization_id),
   foreign key (account_id, organization_id) references app.accounts (id, organization_id)
     on delete set null (account_id),
@@ -41,6 +42,9 @@ comment on table app.incomes is
   'Money received or, with anchor_on, a rule for the dates on which it is expected. Totals exclude rules.';
 comment on column app.incomes.name is 'The payer, or a description.';
 comment on column app.incomes.category_id is 'Optional; a private category hides the income.';
+comment on column app.incomes.creator_sees is
+  'Whether its creator sees the income although its category is private: it hides income that the creator entered '
+  'before anyone else.';
 comment on column app.incomes.line_id is
   'Derived: the statement line that shows the income. Undo skips this column, because it may delete the line.';
 comment on column app.incomes.anchor_on is
@@ -61,6 +65,7 @@ create policy "Members can use their organization's income" on app.incomes
       (select identity.sees_everything())
       or (category_id is null or category_id <> all ((select app.list_hidden_categories())::text[]))
         and (not (select identity.sees_own_only()) or (select auth.uid()) = created_by)
+      or creator_sees and (select auth.uid()) = created_by
     )
   );
 grant select, insert, update, delete on app.incomes to authenticated, service_role;

@@ -48,6 +48,42 @@ $$;
 comment on function app.find_income_category is
   'Returns the category that a person last gave to income of a payer, so that a private salary stays private.';
 
+create or replace function app.find_private_income_category(payee text, name text, payer text, received_on date)
+  returns text
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  context app.context;
+begin
+  context.organization_id := identity.current_organization_id();
+  return (
+    select c.id from app.categories as c
+    where c.organization_id = context.organization_id and c.is_private and c.id = coalesce(
+      app.find_payee_rule(context, payee, find_private_income_category.name),
+      app.find_income_category(context, payer, received_on)
+    )
+  );
+end
+$$;
+comment on function app.find_private_income_category is
+  'Returns the private category of a payer''s income in the current organization, even if the person may not see it; '
+  'null for none.';
+
+create or replace function app.choose_income_category(context app.context, payee text, name text, payer text,
+  received_on date) returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  return coalesce(
+    case when not identity.sees_everything() then
+      app.find_private_income_category(payee, name, payer, received_on) end,
+    app.find_payee_rule(context, payee, name),
+    app.find_income_category(context, payer, received_on)
+  );
+end
+$$;
+comment on function app.choose_income_category is
+  'Returns the category of a payer''s income: a payee rule''s, otherwise the one last given to income of the payer. '
+  'Chooses a private category for people who may not see it, so that their entries do not publish it.';
+
 create or replace function app.keep_income(context app.context, batch app.import_batches, line app.statement_lines,
   item jsonb) returns text
 language plpgsql volatile set search_path = '' as $$
@@ -57,12 +93,15 @@ declare
     left(coalesce(app.clean_text(item ->> 'payee'), app.clean_text(item ->> 'name'), line.text), 120);
   words constant text[] := app.descriptor_words(payer);
   line_sort constant text := app.income_sort(concat_ws(' ', payer, item ->> 'name', item ->> 'text'));
+  category text;
   said app.incomes;
   is_closed boolean;
+  is_taken boolean;
 begin
   if app.is_closed(context.organization_id, line.booked_on) then
     return 'closed';
   end if;
+  category := app.choose_income_category(context, item ->> 'payee', item ->> 'name', payer, line.booked_on);
   select i.* into said from app.incomes as i
   where i.organization_id = context.organization_id and i.deleted_at is null and i.line_id is null
     and i.received_on between line.booked_on - days and line.booked_on + days
@@ -82,8 +121,13 @@ begin
   limit 1;
   if found then
     is_closed := app.is_closed(context.organization_id, said.received_on);
+    is_taken := said.category_id is null and not is_closed
+      and (said.created_by = context.actor_id or not app.is_hidden_category(category));
     update app.incomes as i
     set line_id = line.id,
+      -- The line may be the first to name a payer whose income is private.
+      category_id = case when is_taken then category else said.category_id end,
+      creator_sees = said.creator_sees or is_taken and app.is_hidden_category(category),
       account_id = case when is_closed then said.account_id else batch.account_id end,
       amount_minor = case when is_closed then said.amount_minor else line.amount_minor end
     where i.id = said.id;
@@ -91,13 +135,10 @@ begin
   end if;
   insert into app.incomes (
     organization_id, name, sort, category_id, account_id, line_id, amount_minor, currency, received_on, source,
-    created_by
+    created_by, creator_sees
   ) values (
-    context.organization_id, payer, line_sort,
-    coalesce(
-      app.find_payee_rule(context, item ->> 'payee', item ->> 'name'),
-      app.find_income_category(context, payer, line.booked_on)
-    ), batch.account_id, line.id, line.amount_minor, line.currency, line.booked_on, 'import', context.actor_id
+    context.organization_id, payer, line_sort, category, batch.account_id, line.id, line.amount_minor, line.currency,
+    line.booked_on, 'import', context.actor_id, app.is_hidden_category(category)
   );
   return 'created';
 end

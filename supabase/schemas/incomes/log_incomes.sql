@@ -122,7 +122,8 @@ begin
   income.sort := app.income_sort(concat_ws(' ', income.name, item ->> 'category'));
   income.category_id := coalesce(app.find_category(
     context, item ->> 'category', field || '.category', (request ->> 'create_missing_categories')::boolean
-  ), app.find_income_category(context, income.name, day));
+  ), app.choose_income_category(context, payer, app.clean_text(item ->> 'name'), income.name, day));
+  income.creator_sees := app.is_hidden_category(income.category_id);
   income.note := nullif(btrim(item ->> 'note'), '');
   income.received_on := day;
   if rhythm is null or day <= context.today then
@@ -131,10 +132,11 @@ begin
     end if;
     if same_id is null then
       insert into app.incomes as i (
-        organization_id, name, sort, category_id, amount_minor, currency, received_on, note, source, created_by
+        organization_id, name, sort, category_id, amount_minor, currency, received_on, note, source, created_by,
+        creator_sees
       ) values (
         context.organization_id, income.name, income.sort, income.category_id, income.amount_minor, income.currency,
-        income.received_on, income.note, 'assistant', context.actor_id
+        income.received_on, income.note, 'assistant', context.actor_id, income.creator_sees
       ) returning i.* into income;
     else
       select i.* into income from app.incomes as i where i.id = same_id;

@@ -77,7 +77,8 @@ begin
       received_on = case when i.received_on is not null then coalesce(day, i.received_on) end,
       anchor_on = case when i.anchor_on is not null then coalesce(day, i.anchor_on) end,
       category_id = case when changes ? 'category' then new_category_id else i.category_id end,
-      note = case when changes ? 'note' then nullif(btrim(changes ->> 'note'), '') else i.note end
+      note = case when changes ? 'note' then nullif(btrim(changes ->> 'note'), '') else i.note end,
+      creator_sees = i.creator_sees and i.created_by = context.actor_id and not changes ? 'category'
     where i.id = income.id
     returning i.* into income;
     updated := updated || (
