@@ -107,7 +107,7 @@ testBooks("income", { day: "2026-10-28" }, {
     const gone = await books.call("delete_records", { ids: [both.data.results[0].id] });
     assertEquals(warned(gone), ["income_still_expected"]);
     await books.fails("date_out_of_range", "log_expenses", {
-      items: [{ name: "Salary", amount: "1", kind: "income", date: "2026-11-28" }],
+      items: [{ name: "Salary", amount: "1", kind: "income", date: "2031-11-28" }],
     });
     await books.fails("invalid_argument", "log_expenses", {
       items: [{ name: "Salary", amount: "1", kind: "income", tax: "1" }],
@@ -115,6 +115,48 @@ testBooks("income", { day: "2026-10-28" }, {
     await books.fails("invalid_argument", "log_expenses", {
       items: [{ name: "Gym", amount: "1", repeats: "monthly" }],
     });
+  },
+  "of a later day is expected once, until it arrives": async (books) => {
+    books.goTo("2026-11-28");
+    const pays = ["2026-08-25", "2026-09-25", "2026-10-25", "2026-11-25"]
+      .map((date): Row => [date, "Work GmbH salary", "2450.00"]);
+    await commit(books, [...pays, ["2026-08-03", "Rent", "-800.00"]]);
+    await books.ok("log_expenses", { items: [{ name: "Giro", amount: "1000", kind: "balance" }] });
+    const bonus = { name: "Bonus", payee: "Work GmbH", amount: "2000", date: "2026-12-20" };
+    const said = await say(books, bonus);
+    const [{ id, status, repeats, next_on, date }] = said.data.results;
+    assertEquals([status, repeats, next_on, date, warned(said)], ["created", "once", "2026-12-20", undefined, [
+      "income_planned",
+    ]]);
+    assertStringIncludes(
+      said.warnings[0].message,
+      'Expected once, not received yet: "Bonus, Work GmbH"',
+    );
+    assertEquals((await say(books, bonus)).data.results.map((row: Json) => [row.status, row.existing_id]), [
+      ["duplicate", id],
+    ]);
+    const { recent_changes } = await books.ok("get_context", { include: ["recent_changes"] });
+    assertEquals(recent_changes[0].summary, "Logged income Bonus, Work GmbH on 2026-12-20, 2000.00 EUR, once");
+    assertEquals([(await listed(books)).length, (await sum(books)).data.total.amount], [4, "2450.00"]);
+    const expected = async () =>
+      (await books.ok("forecast", { until: "2027-01-31" })).days
+        .flatMap(({ on, changes }: Json) => (changes ?? []).map((text: string) => `${on} ${text}`));
+    const pay = ["2026-12-25 Work GmbH salary 2450.00 EUR", "2027-01-25 Work GmbH salary 2450.00 EUR"];
+    assertEquals(await expected(), ["2026-12-20 Bonus, Work GmbH 2000.00 EUR", ...pay]);
+    await books.ok("update_expenses", { ids: [id], set: { date: "2026-12-21" } });
+    assertEquals((await expected())[0], "2026-12-21 Bonus, Work GmbH 2000.00 EUR");
+    books.goTo("2026-12-23");
+    // The salary is no bonus, although its payer, day and amount are near.
+    await commit(books, [["2026-12-22", "Work GmbH salary", "2450.00"], COFFEE]);
+    assertEquals(await expected(), ["2026-12-23 Bonus, Work GmbH 2000.00 EUR", pay[1]]);
+    await commit(books, [["2026-12-21", "Work GmbH bonus", "1950.00"], ["2026-12-21", "Tea", "-3.00"]]);
+    assertEquals(await expected(), [pay[1]]);
+    const repeating = async () => (await books.ok("list_expenses", { kind: "income" })).repeating;
+    assertEquals((await repeating()).map(({ repeats }: Json) => repeats), ["once"]);
+    books.goTo("2027-02-10");
+    assertEquals(await repeating(), undefined);
+    await books.ok("delete_records", { ids: [id] });
+    assertEquals((await listed(books)).length, 6);
   },
   "in a closed month stays as it is": async (books) => {
     await books.ok("update_settings", { closed_through: "2026-09" });

@@ -106,7 +106,7 @@ export const refusals = {
   }),
   "date_out_of_range.income_ahead": ({ date }: { date: string }): Refusal => ({
     message: `${date} is in the future.`,
-    hint: "Log income when it has arrived. If it recurs, add repeats and its next date, at most five years ahead.",
+    hint: "log_expenses takes expected income, at most five years ahead.",
   }),
   "invalid_argument.expense_without_name": (): Refusal => ({
     message: "An expense needs a name.",
@@ -164,6 +164,10 @@ export const warnings = {
         quoted(name)
       } (${id}) is the same income, give it that payer's name or amount with update_expenses. `
     ).join("").trim(),
+  "income_planned": ({ names: planned }: { names: string[] }): string =>
+    `Expected once, not received yet: ${
+      names(planned.map(quoted))
+    }. Log it again when it arrives, unless a statement shows it.`,
   "income_known": ({ items }: { items: AlikeIncome[] }): string =>
     items.map(({ name, other, day, ...sum }) =>
       `${quoted(other)}, ${money(sum)} on ${day}, counts as ${quoted(name)}, so it is not expected twice. If they ` +

@@ -6,6 +6,12 @@ language sql immutable
     when 'weekly/2' then 'biweekly' when 'monthly/3' then 'quarterly' else frequency end;
 comment on function app.spell_rhythm is 'The name of a rhythm, as in log_expenses.';
 
+create or replace function app.is_expected(context app.context, rule app.incomes) returns boolean
+language sql immutable
+  -- The oldest balance of a forecast is from then.
+  return coalesce((rule).ends_on >= (context).today - 45, true);
+comment on function app.is_expected is 'Whether income of a rule may still arrive.';
+
 create or replace function app.find_similar_incomes(context app.context, first_day date, last_day date)
   returns table (rule_id text, other_id text, name text, day date, minor bigint, currency text, source text)
 language plpgsql stable set search_path = '' as $$
@@ -55,13 +61,15 @@ declare
   alike jsonb;
 begin
   income.received_on := null;
-  income.frequency := case rhythm when 'biweekly' then 'weekly' when 'quarterly' then 'monthly' else rhythm end;
+  income.frequency :=
+    case when rhythm = 'biweekly' then 'weekly' when rhythm in ('quarterly', 'once') then 'monthly' else rhythm end;
   income.every := case rhythm when 'biweekly' then 2 when 'quarterly' then 3 else 1 end;
   income.anchor_on := first_on;
+  income.ends_on := case rhythm when 'once' then first_on end;
   select i.* into same from app.incomes as i
   where i.organization_id = context.organization_id and i.anchor_on is not null and i.deleted_at is null
     and lower(i.name) = lower(income.name) and i.currency = income.currency and i.amount_minor = income.amount_minor
-    and (i.frequency, i.every) = (income.frequency, income.every)
+    and (i.frequency, i.every) = (income.frequency, income.every) and i.ends_on is not distinct from income.ends_on
     and app.dates_between(
       app.income_schedule(i.frequency, i.every, least(i.anchor_on, first_on), null),
       greatest(i.anchor_on, first_on), greatest(i.anchor_on, first_on)
@@ -89,7 +97,7 @@ begin
     select coalesce(jsonb_agg(app.describe_income(context, i) order by i.recorded_seq), '[]')
     from app.incomes as i
     where i.organization_id = context.organization_id and i.anchor_on is not null and i.deleted_at is null
-      and i.id <> income.id
+      and i.id <> income.id and app.is_expected(context, i)
       and (lower(i.name) = lower(income.name) or i.id in (select s.other_id from nearby as s))
   ), (
     select coalesce(jsonb_agg(jsonb_build_object(

@@ -32,6 +32,9 @@ comment on function app.income_days is 'The longest time between two dates of a 
 create or replace function app.earlier_schedule(rule app.incomes) returns app.expenses
 language plpgsql immutable set search_path = '' as $$
 begin
+  if rule.ends_on = rule.anchor_on then
+    return app.income_schedule(rule.frequency, rule.every, rule.anchor_on, rule.ends_on);
+  end if;
   return app.income_schedule(rule.frequency, rule.every, case rule.frequency
     when 'weekly' then rule.anchor_on - 1120 * rule.every
     when 'monthly' then
@@ -41,7 +44,8 @@ begin
 end
 $$;
 comment on function app.earlier_schedule is
-  'The schedule of a rule continued three years into the past, where statements may show the same income.';
+  'The schedule of a rule continued three years into the past, where statements may show the same income; only the '
+  'day of income that is expected once.';
 
 create or replace function app.match_income_rules(context app.context, since date)
   returns table (id text, rule_id text)
@@ -57,7 +61,8 @@ declare
 begin
   for pair in
     with rules as materialized (
-      select i.id, i.amount_minor, i.currency, i.recorded_seq, app.read_income_name(i.name) as name,
+      select i.id, i.amount_minor, i.currency, i.recorded_seq, coalesce(i.ends_on = i.anchor_on, false) as is_once,
+        app.read_income_name(i.name) as name,
         app.dates_between(app.earlier_schedule(i), since - days, context.today + days + 1) as dates
       from app.incomes as i
       where i.organization_id = context.organization_id and i.anchor_on is not null and i.deleted_at is null
@@ -77,6 +82,8 @@ begin
         order by abs(d.day - r.received_on) limit 1
       ) as near on true
       where app.same_amount(u.amount_minor, r.amount_minor, named_percent)
+        -- A bonus is not the salary of the same payer.
+        and (not u.is_once or near.day is not null and app.same_amount(u.amount_minor, r.amount_minor, percent))
     ), names as materialized (
       select t.text, app.read_income_name(t.text) as name from (select distinct p.text from pairs as p) as t
     ), ranked as materialized (

@@ -66,7 +66,7 @@ begin
   select jsonb_agg(app.describe_income(context, i) order by i.recorded_seq) into rules
   from app.incomes as i
   where i.organization_id = context.organization_id and i.anchor_on is not null and i.deleted_at is null
-    and key is null;
+    and key is null and app.is_expected(context, i);
   return jsonb_build_object(
     'data', jsonb_build_object(
       'rows', (

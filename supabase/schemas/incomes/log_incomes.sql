@@ -18,20 +18,21 @@ end
 $$;
 comment on function app.refuse_income_fields is 'Ends the tool with invalid_argument for a field that income lacks.';
 
-create or replace function app.parse_received_on(context app.context, value text, field text, is_rule boolean)
-  returns date
+create or replace function app.parse_received_on(context app.context, value text, field text, is_rule boolean,
+  may_be_ahead boolean default false) returns date
 language plpgsql stable set search_path = '' as $$
 declare
   most constant interval := '5 years';
   day constant date := app.parse_date(context, value, field, not is_rule);
 begin
-  if day > context.today + 1 and not is_rule or day > context.today + most then
+  if day > context.today + 1 and not (is_rule or may_be_ahead) or day > context.today + most then
     perform app.fail('date_out_of_range.income_ahead', jsonb_build_object('date', day), field);
   end if;
   return case when day > context.today + 1 then day else app.parse_paid_on(context, value, field) end;
 end
 $$;
-comment on function app.parse_received_on is 'The day of an income; a rule for recurring income may begin later.';
+comment on function app.parse_received_on is
+  'The day of an income; a rule for recurring income may begin later, and new income may be expected later.';
 
 create or replace function app.find_same_income(context app.context, income app.incomes, before_seq bigint) returns text
 language plpgsql stable set search_path = '' as $$
@@ -83,7 +84,8 @@ begin
       )).base_minor, context.base_currency) end,
     'sort', income.sort, 'category', (select c.name from app.categories as c where c.id = income.category_id),
     'note', income.note, 'account', (select a.name from app.accounts as a where a.id = income.account_id),
-    'repeats', app.spell_rhythm(income.frequency, income.every),
+    'repeats', case when income.ends_on = income.anchor_on then 'once'
+      else app.spell_rhythm(income.frequency, income.every) end,
     'next_on', case when income.anchor_on is not null then (
       app.dates_between(schedule, context.today, (context.today + interval '5 years')::date)
     )[1] end,
@@ -98,10 +100,11 @@ create or replace function app.log_income(context app.context, item jsonb, field
   request jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  rhythm constant text := item ->> 'repeats';
   payer constant text := app.clean_text(item ->> 'payee');
-  day constant date :=
-    app.parse_received_on(context, coalesce(item ->> 'date', 'today'), field || '.date', rhythm is not null);
+  day constant date := app.parse_received_on(
+    context, coalesce(item ->> 'date', 'today'), field || '.date', item ->> 'repeats' is not null, true
+  );
+  rhythm constant text := coalesce(item ->> 'repeats', case when day > context.today + 1 then 'once' end);
   income app.incomes;
   same_id text;
   added jsonb;
@@ -159,7 +162,7 @@ end
 $$;
 comment on function app.log_income is
   'Stores an income, and with repeats a rule for the next ones: {result, added?: by app.add_income_rule}. A rule that '
-  'begins later is stored alone.';
+  'begins later is stored alone. Income of a later day becomes a rule for this day alone.';
 
 create or replace function app.log_incomes(context app.context, request jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -198,6 +201,10 @@ begin
       || case when not jsonb_path_exists(added, '$[*].known[*]') then '[]'
         else jsonb_build_array(app.warning('income_known', jsonb_build_object(
           'items', jsonb_path_query_array(added, '$[*].known[*]')
+        ))) end
+      || case when not jsonb_path_exists(results, '$[*] ? (@.repeats == "once")') then '[]'
+        else jsonb_build_array(app.warning('income_planned', jsonb_build_object(
+          'names', jsonb_path_query_array(results, '$[*] ? (@.repeats == "once").name')
         ))) end
       || case when not jsonb_path_exists(results, '$[*] ? (@.status == "duplicate")') then '[]'
         else jsonb_build_array(app.warning('duplicate.income', jsonb_build_object(

@@ -76,6 +76,7 @@ begin
       ),
       received_on = case when i.received_on is not null then coalesce(day, i.received_on) end,
       anchor_on = case when i.anchor_on is not null then coalesce(day, i.anchor_on) end,
+      ends_on = case when i.ends_on = i.anchor_on then coalesce(day, i.ends_on) else i.ends_on end,
       category_id = case when changes ? 'category' then new_category_id else i.category_id end,
       note = case when changes ? 'note' then nullif(btrim(changes ->> 'note'), '') else i.note end,
       creator_sees = i.creator_sees and i.created_by = context.actor_id and not changes ? 'category'
@@ -142,6 +143,7 @@ begin
   select jsonb_agg(app.describe_income(context, i) order by i.recorded_seq) into kept
   from app.incomes as i
   where i.organization_id = context.organization_id and i.anchor_on is not null and i.deleted_at is null
+    and app.is_expected(context, i)
     and lower(i.name) in (select lower(d ->> 'name') from jsonb_array_elements(deleted) as d where d ? 'date');
   return jsonb_build_object(
     'data', jsonb_build_object(
