@@ -381,6 +381,10 @@ testBooks("income", { day: "2026-10-28" }, {
       ["Salary", "4900.00"],
       ["Flea market", "50.00"],
     ]);
+    assertEquals(rows(await sum(books, { ...quarter, group_by: ["payee"], top: 1 })), [
+      ["Salary", "4900.00"],
+      ["Other", "50.00"],
+    ]);
     const net = await books.call("summarize_spending", { kind: "net", ...quarter });
     assertEquals(
       net.data.rows.map(({ group, amount, income, spending }: Json) => [...group, amount, income, spending]),
@@ -390,7 +394,17 @@ testBooks("income", { day: "2026-10-28" }, {
         ["2026-10", "-800.00", "0.00", "800.00"],
       ],
     );
-    assertEquals(net.data.total, { amount: "3350.00", currency: "EUR", income: "4950.00", spending: "1600.00" });
+    // October is not over.
+    const average = { per: "month", amount: "2075.00", of: 2, since: "2026-08-01" };
+    assertEquals(net.data.total, {
+      amount: "3350.00",
+      currency: "EUR",
+      income: "4950.00",
+      spending: "1600.00",
+      average,
+    });
+    const part = await books.call("summarize_spending", { kind: "net", from: "2026-08-15", to: "2026-10-30" });
+    assertEquals(part.data.total.average, undefined);
     assertEquals(warned(net), ["income_expected", "net_is_income_less_spending"]);
     assertStringIncludes(net.warnings[0].message, '"Salary", 2450.00 EUR, expected on 2026-10-29');
     assertEquals(warned(await sum(books, { from: "2025-01-01", to: "2025-12-31" })), ["income_unknown"]);

@@ -92,6 +92,40 @@ $$;
 comment on function app.warn_of_income is
   'Warnings about income that is unknown: hidden, before the first record, or still expected in a running period.';
 
+create type app.month_sum as (
+  month text,
+  minor numeric
+);
+comment on type app.month_sum is 'The sum of a month, such as 2026-10.';
+
+create or replace function app.average_net(context app.context, period app.period, sums app.month_sum[], exponent int)
+  returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  -- A part of a month lacks its salary or its rent.
+  last_month constant int := app.month_of(least(period.to_on, context.today) + 1) - 1;
+  first_month constant int := greatest(
+    app.month_of(period.from_on - 1) + 1, (select min(app.month_of((s.month || '-01')::date)) from unnest(sums) as s)
+  );
+  months constant int := last_month - first_month + 1;
+begin
+  if months < 2 or months is null then
+    return null;
+  end if;
+  return (
+    select jsonb_build_object(
+      'per', 'month', 'amount', app.format_minor(round(coalesce(sum(s.minor), 0) / months), exponent), 'of', months,
+      'since', app.month_day(first_month, 1)
+    )
+    from unnest(sums) as s
+    where app.month_of((s.month || '-01')::date) between first_month and last_month
+  );
+end
+$$;
+comment on function app.average_net is
+  'Returns the average of the complete months of a period, from the first with a record: {per, amount, of, since}; '
+  'null for fewer than two.';
+
 create or replace function app.summarize_income(context app.context, request jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
@@ -155,10 +189,19 @@ begin
       order by case when dimensions[1] in ('month', 'week', 'day') then s.key_1 end, s.income desc, s.key_1, s.key_2
     ) as place
     from sums as s
+  ), folded as (
+    select r.key_1, r.key_2, r.label, r.income, r.spent, r.count, r.place, false as is_rest
+    from ranked as r
+    where r.place <= top or dimensions[1] in ('month', 'week', 'day')
+    union all
+    select null, null, null, sum(r.income), sum(r.spent), sum(r.count), top + 1, true
+    from ranked as r
+    where r.place > top and dimensions[1] not in ('month', 'week', 'day')
+    having count(*) > 0
   ), shown as (
     select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-      'group', case when dimensions[2] is null
-        then jsonb_build_array(app.label_income(dimensions[1], r.key_1, r.label))
+      'group', case when r.is_rest then '[{"none": "rest"}]'
+        when dimensions[2] is null then jsonb_build_array(app.label_income(dimensions[1], r.key_1, r.label))
         else jsonb_build_array(
           app.label_income(dimensions[1], r.key_1, r.label), app.label_income(dimensions[2], r.key_2, r.label)
         ) end,
@@ -166,15 +209,16 @@ begin
       'income', case when is_net then app.format_minor(r.income, exponent) end,
       'spending', case when is_net then app.format_minor(r.spent, exponent) end
     )) order by r.place) as rows
-    from ranked as r
-    where r.place <= top or dimensions[1] in ('month', 'week', 'day')
+    from folded as r
   )
   select coalesce(n.rows, '[]'), (
     select jsonb_strip_nulls(jsonb_build_object(
       'amount', app.format_minor(coalesce(sum(s.income - s.spent), 0), exponent), 'currency', target,
       'count', case when not is_net then coalesce(sum(s.count), 0) end,
       'income', case when is_net then app.format_minor(coalesce(sum(s.income), 0), exponent) end,
-      'spending', case when is_net then app.format_minor(coalesce(sum(s.spent), 0), exponent) end
+      'spending', case when is_net then app.format_minor(coalesce(sum(s.spent), 0), exponent) end,
+      'average', case when is_net and dimensions = array['month'] then app.average_net(context, period, array_agg(
+        (s.key_1, s.income - s.spent)::app.month_sum), exponent) end
     ))
     from sums as s
   ) into rows, total
