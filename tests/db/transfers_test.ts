@@ -24,6 +24,8 @@ const message = ({ questions }: Json): string => presentQuestions(questions, en)
 
 const TOP_UP: Row = ["2026-10-05", "Top up by *4411", "600.00"];
 const COFFEE: Row = ["2026-10-06", "Coffee", "-4.00"];
+const HEAD = "Buchungsdatum;Wertstellung;Status;Zahlungspflichtige*r;Zahlungsempfänger*in;Verwendungszweck;" +
+  "Umsatztyp;IBAN;Betrag (€);Gläubiger-ID;Mandatsreferenz;Kundenreferenz";
 const BREAD: Row = ["2026-10-07", "Bread", "-3.00"];
 
 testBooks("transfers between accounts", { day: "2026-10-20" }, {
@@ -214,8 +216,6 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     assertEquals(leftOut(await preview(member, "Giro", ["2026-10-05", "Dublin", "-50.00"])), [["other_half", 1]]);
   },
   "without a second account, a card issuer, own name or own number is a question": async (books) => {
-    const HEAD = "Buchungsdatum;Wertstellung;Status;Zahlungspflichtige*r;Zahlungsempfänger*in;Verwendungszweck;" +
-      "Umsatztyp;IBAN;Betrag (€);Gläubiger-ID;Mandatsreferenz;Kundenreferenz";
     const row = (payee: string, note: string, iban: string, amount: string) =>
       `05.10.26;05.10.26;Gebucht;Max Muster;${payee};${note};Ausgang;${iban};${amount};;;`;
     await commit(books, await preview(books, "DE02120300000000202051", COFFEE));
@@ -237,5 +237,35 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     assertMatch(message(shown), /71\.10 EUR on 5 Oct: is it a transfer between your own accounts/);
     const done = await answered(books, shown, { row_2: "transfer", row_3: "new" });
     assertEquals([done.rows_ok, done.totals], [2, { EUR: "270.00" }]);
+  },
+  "an answer about a standing order, also no, answers the same question about later rows": async (books) => {
+    const month = async (mm: string, amount = "-250,00", more: string[] = []) => {
+      const row = (payee: string, note: string, sum: string) =>
+        `05.${mm}.26;05.${mm}.26;Gebucht;Max Muster;${payee};${note};Ausgang;DE11;${sum};;;`;
+      const csv = [HEAD, row("MAX MUSTER", `Depot ${mm}/26`, amount), row("REWE", `Danke ${mm}`, "-20,00"), ...more];
+      return (await books.ok("import_expenses", importOfFile(csv.join("\n"), { account: "DKB" }))).preview;
+    };
+    const said = async ({ import_id }: Json) =>
+      (await books.call("import_expenses", { import_id })).warnings
+        .map(({ message }: Json) => message).filter((message: string) => message.startsWith("Answered as before"));
+    for (const [answer, rows, month_1, month_2] of [["new", 2, "05", "06"], ["transfer", 1, "08", "09"]] as const) {
+      const first = await month(month_1);
+      if (answer === "new") assertEquals(asked(first), [["row_2", ["transfer", "new"]]]);
+      const { change_id } = await commit(books, await answered(books, first, { row_2: answer }));
+      const second = await month(month_2, "-260,00");
+      assertEquals([asked(second), second.rows_ok], [[], rows]);
+      assertMatch(
+        (await said(second))[0],
+        answer === "new" ? /line 2, ".*": new\. / : /line 2, ".*": transfer\. /,
+      );
+      // The answer can change, and says nothing about another amount.
+      const other = await answered(books, second, { row_2: answer === "new" ? "transfer" : "new" });
+      assertEquals([other.rows_ok, await said(second)], [3 - rows, []]);
+      assertEquals(asked(await month(month_2, "-900,00")), [["row_2", ["transfer", "new"]]]);
+      if (answer === "new") {
+        await books.ok("undo_change", { change_id });
+        assertEquals(asked(await month(month_2)), [["row_2", ["transfer", "new"]]]);
+      }
+    }
   },
 });

@@ -62,7 +62,21 @@ const booked = ({ date, amount, currency }: Partial<Money> & { date: string }): 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const shortDay = (date: string): string => `${Number(date.slice(8, 10))} ${MONTHS[Number(date.slice(5, 7)) - 1]}`;
 
+/** A row that an earlier answer decides. */
+interface Recalled {
+  line: number;
+  name: string;
+  as: "new" | "transfer" | "linked";
+  /** The bill that it pays. */
+  of?: string;
+}
+
 export const warnings = {
+  "answers_recalled": ({ count: rows, rows: first }: { count: number; rows: Recalled[] }): string =>
+    `Answered as before: ${
+      first.map(({ line, name, as, of }) => `line ${line}, ${quoted(name)}: ${as === "linked" && of ? quoted(of) : as}`)
+        .join("; ")
+    }${rows > first.length ? "; …" : ""}. If one is wrong, answer row_<line>.`,
   "cash_withdrawn.in_file": (
     { count: rows, totals: cash, lines }: { count: number; totals: Record<string, string>; lines: number[] },
   ): string =>

@@ -107,7 +107,10 @@ begin
       set draft = r.draft || jsonb_build_object('id', app.new_id('exp'))
           -- A person confirmed that the row is new, although it resembles a record.
           || case when r.match ? 'answer' then '{"stands_alone": true}' else '{}'::jsonb end,
-        match = jsonb_strip_nulls(jsonb_build_object('state', 'new', 'line_id', r.match -> 'line_id'))
+        match = jsonb_strip_nulls(jsonb_build_object(
+          'state', 'new', 'line_id', r.match -> 'line_id', 'answer', r.match -> 'answer',
+          'candidates', case when r.match ? 'answer' then r.match -> 'candidates' end
+        ))
       where r.import_id = batch.id and r.line between page[1] and page[cardinality(page)] and r.line = any (page)
       returning r.line, r.draft
     )

@@ -60,8 +60,8 @@ comment on function app.apply_import_rules is
 create or replace function app.settle_match(match jsonb, answer jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
 begin
-  return match - array['payment_ids', 'bill_id', 'due_on', 'half_id'] || jsonb_build_object('answer', answer)
-    || coalesce(
+  return match - array['payment_ids', 'bill_id', 'due_on', 'half_id', 'remembered']
+    || jsonb_build_object('answer', answer) || coalesce(
     (
       select '{"state": "linked"}' || c - array['id', 'name', 'date', 'amount', 'currency']
       from jsonb_array_elements(match -> 'candidates') with ordinality as l (c, place)

@@ -145,10 +145,10 @@ begin
   ), written as (
     insert into app.statement_lines (
       id, organization_id, account_id, booked_on, text, kind, direction, amount_minor, currency, nth, is_skipped,
-      other_half_id, change_id
+      other_half_id, change_id, answered
     )
     select s.id, batch.organization_id, batch.account_id, s.booked_on, s.text, s.kind, s.direction, s.amount_minor,
-      s.currency, s.nth, s.is_skipped, s.match ->> 'half_id', change
+      s.currency, s.nth, s.is_skipped, s.match ->> 'half_id', change, app.describe_answer(s.match)
     from staged as s
     where batch.account_id is not null and s.known_id is null
     on conflict do nothing

@@ -124,6 +124,7 @@ begin
     end if;
   end loop;
   perform app.ask_of_own_accounts(context, batch, first, last);
+  perform app.recall_answers(context, batch, first, last);
   update app.import_rows as r set match = '{"state": "new"}'
   where r.import_id = batch.id and r.line between first and last and r.match is null and r.draft is not null
     and not r.is_skipped and r.kind in ('expense', 'refund');

@@ -229,7 +229,7 @@ begin
     || case when batch.account_id is null and batch.read ? 'header'
       and (batch.read -> 'questions' <> '[]' or (batch.read -> 'given') || (batch.read -> 'answers') <> '{}')
     then jsonb_build_array(app.warning('layout_forgotten')) else '[]' end
-    || app.warn_of_unspent(context, batch, counted -> 'new'));
+    || app.warn_of_unspent(context, batch, counted -> 'new') || app.warn_of_recalled(batch));
 end
 $$;
 comment on function app.preview_import is

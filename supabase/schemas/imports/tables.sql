@@ -106,6 +106,7 @@ create table app.statement_lines (
   other_half_id text collate "C",
   change_id text collate "C" references app.change_sets (id) on delete set null,
   created_at timestamptz not null default app.instant(),
+  answered jsonb,
   unique (id, organization_id),
   foreign key (account_id, organization_id) references app.accounts (id, organization_id) on delete cascade,
   foreign key (other_half_id, organization_id) references app.statement_lines (id, organization_id)
@@ -120,6 +121,8 @@ comment on column app.statement_lines.is_forgotten is
 comment on column app.statement_lines.other_half_id is
   'The line of another account that is the same transfer. Only the later line refers to the other.';
 comment on column app.statement_lines.change_id is 'The change that added the line; undoing it deletes the line.';
+comment on column app.statement_lines.answered is
+  'A person''s answer about the line, for later lines like it (app.describe_answer); null without a question.';
 -- A line in two overlapping files is stored once.
 create unique index statement_lines_once_idx
   on app.statement_lines (account_id, booked_on, amount_minor, currency, direction, md5(text), nth);
@@ -127,6 +130,8 @@ create index statement_lines_organization_id_idx on app.statement_lines (organiz
 create index statement_lines_account_id_idx on app.statement_lines (account_id, organization_id);
 create index statement_lines_currency_idx on app.statement_lines (currency);
 create index statement_lines_other_half_id_idx on app.statement_lines (other_half_id, organization_id);
+create index statement_lines_answered_idx on app.statement_lines (account_id, organization_id)
+  where answered is not null;
 create index statement_lines_change_id_idx on app.statement_lines (change_id);
 
 create table app.statement_links (
