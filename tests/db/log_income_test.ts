@@ -476,6 +476,10 @@ testBooks("income", { day: "2026-10-28" }, {
     await database.query("update identity.organizations set own_only = true where id = $1", [books.organizationId]);
     assertEquals(await listed(member), [["2026-10-20", "Salary Ben", "1900.00"]]);
     assertEquals((await listed(books)).length, 2);
+    for (const tool of ["list_expenses", "list_bills", "summarize_spending"]) {
+      const said = async (of: Books) => warned(await of.call(tool)).includes("own_records_only");
+      assertEquals([tool, await said(member), await said(books)], [tool, true, false]);
+    }
     const again = await commit(member, [RENT, PAY]);
     assertEquals([again.data.income, (await listed(books)).length], [undefined, 2]);
     const viewer = await books.join("viewer");

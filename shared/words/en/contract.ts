@@ -21,6 +21,9 @@ export const refusals = {
     ...(options.includes("bill_payment") && /^(savings?|transfers?)$/i.test(`${sent}`) && {
       hint: "Transfers between own accounts are not spending; reconcile has the totals of an account.",
     }),
+    ...(options.includes("bill_payment") && sent === "income" && {
+      hint: "Change income by its ids: list_expenses with kind income finds them.",
+    }),
   }),
   "invalid_argument.null": ({ subject, empty }: Problem & { empty?: string }): Refusal => ({
     ...refusal("must not be null", { subject }),

@@ -79,7 +79,8 @@ export const warnings = {
     `Not included, because only their category ${name} has the word: ${
       names(some, { most: some.length, count: all })
     }. category "${name}" finds them.`,
-  "income_partly_known": (): string => "Only income that this person may see is included.",
+  "income_partly_known": (): string => "Income that this person may not see may be missing.",
+  "own_records_only": (): string => "This person sees only their own records.",
   "income_unknown": (): string =>
     'The books have no income up to the end of this period. Log it with log_expenses and kind "income", or import ' +
     "statements.",

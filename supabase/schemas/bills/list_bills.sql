@@ -290,8 +290,8 @@ begin
     from unnest(page.rows[:page_size]) with ordinality as r order by r.ordinality
   );
   return jsonb_build_object(
-    'data', data, 'warnings', warnings, 'total_count', page.total_count, 'totals_by_currency',
-    app.describe_sums(page.due_sums),
+    'data', data, 'warnings', warnings || app.warn_of_own_only(), 'total_count', page.total_count,
+    'totals_by_currency', app.describe_sums(page.due_sums),
     'next_cursor', case when cardinality(page.rows) > page_size then cursors[page_size] end,
     'page', jsonb_build_object('list', 'bills', 'cursors', cursors)
   );

@@ -260,7 +260,7 @@ begin
 
   warnings := warnings || app.warn_of_unsettled(context, filter)
     || app.warn_of_pending(spending.pending_since is not null, target, spending.pending_since)
-    || app.warn_of_unvalued(filter) || app.warn_of_missed(filter)
+    || app.warn_of_unvalued(filter) || app.warn_of_own_only() || app.warn_of_missed(filter)
     || case when is_compared and books_begin is null then app.warn_of_borders(filter, period, earlier) else '[]' end;
 
   return jsonb_build_object(

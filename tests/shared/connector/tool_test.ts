@@ -44,6 +44,11 @@ Deno.test("parse() names the field, the problem and the expected value", () => {
       "kind must be one of: one_off, bill_payment, refund, income, net.",
       "Transfers between own accounts are not spending; reconcile has the totals of an account.",
     ]],
+    [updateExpenses, { filter: { kind: "income" }, set: { category: "Pay" } }, [
+      "filter.kind",
+      "filter.kind must be one of: one_off, bill_payment, refund.",
+      "Change income by its ids: list_expenses with kind income finds them.",
+    ]],
     [logExpenses, item({ amount: "1,234" }), [
       "items[0].amount",
       "items[0].amount has the wrong format.",
