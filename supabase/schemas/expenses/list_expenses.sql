@@ -287,7 +287,8 @@ begin
       ))
     ) end,
     'warnings', app.warn_of_pending(pending_since is not null, context.base_currency, pending_since)
-      || app.warn_of_unvalued(filter) || app.warn_of_own_only() || case when key is null then app.warn_of_missed(filter) else '[]' end
+      || app.warn_of_unvalued(filter) || app.warn_of_own_only()
+      || case when key is null then app.warn_of_missed(filter) else '[]' end
   );
 end
 $$;
