@@ -102,7 +102,7 @@ CREATE TABLE "app"."inbound_senders" ("organization_id" text COLLATE pg_catalog.
 
 ALTER TABLE "app"."inbound_senders" ENABLE ROW LEVEL SECURITY;
 
-CREATE TABLE "app"."incomes" ("organization_id" text COLLATE pg_catalog."C" NOT NULL, "name" text NOT NULL, "sort" text NOT NULL, "category_id" text COLLATE pg_catalog."C", "account_id" text COLLATE pg_catalog."C", "line_id" text COLLATE pg_catalog."C", "amount_minor" bigint NOT NULL, "currency" text NOT NULL, "received_on" date, "frequency" text, "every" smallint, "anchor_on" date, "ends_on" date, "note" text, "source" text NOT NULL, "created_by" uuid NOT NULL, "version" integer NOT NULL DEFAULT 1, "deleted_at" timestamp with time zone, "recorded_seq" bigint GENERATED ALWAYS AS IDENTITY NOT NULL, CONSTRAINT "incomes_amount_minor_range" CHECK (((amount_minor >= 1) AND (amount_minor <= '1000000000000000'::bigint))), CONSTRAINT "incomes_ends_after_start" CHECK ((ends_on >= anchor_on)), CONSTRAINT "incomes_every_range" CHECK (((every >= 1) AND (every <= 120))), CONSTRAINT "incomes_frequency_known" CHECK ((frequency = ANY (ARRAY['weekly'::text, 'monthly'::text, 'yearly'::text]))), CONSTRAINT "incomes_name_length" CHECK (((length(btrim(name)) >= 1) AND (length(btrim(name)) <= 120))), CONSTRAINT "incomes_note_length" CHECK (((length(note) >= 1) AND (length(note) <= 2000))), CONSTRAINT "incomes_received_or_expected" CHECK ((((received_on IS NULL) = (anchor_on IS NOT NULL)) AND ((anchor_on IS NULL) = (frequency IS NULL)) AND ((anchor_on IS NULL) = (every IS NULL)) AND ((anchor_on IS NOT NULL) OR (ends_on IS NULL)))), CONSTRAINT "incomes_sort_known" CHECK ((sort = ANY (ARRAY['salary'::text, 'tax_refund'::text, 'rent'::text, 'other'::text]))), CONSTRAINT "incomes_source_known" CHECK ((source = ANY (ARRAY['assistant'::text, 'import'::text]))), "id" text COLLATE pg_catalog."C" NOT NULL DEFAULT app.new_id('inc'::text), CONSTRAINT "incomes_id_format" CHECK (((id ~ '^inc_[0-9a-z]+$'::text) AND ((length(id) >= 12) AND (length(id) <= 36)))), CONSTRAINT "incomes_pkey" PRIMARY KEY (id), "created_at" timestamp with time zone NOT NULL DEFAULT app.instant(), "updated_at" timestamp with time zone NOT NULL DEFAULT app.instant());
+CREATE TABLE "app"."incomes" ("organization_id" text COLLATE pg_catalog."C" NOT NULL, "name" text NOT NULL, "sort" text NOT NULL, "category_id" text COLLATE pg_catalog."C", "account_id" text COLLATE pg_catalog."C", "line_id" text COLLATE pg_catalog."C", "amount_minor" bigint NOT NULL, "currency" text NOT NULL, "received_on" date, "frequency" text, "every" smallint, "anchor_on" date, "ends_on" date, "note" text, "source" text NOT NULL, "created_by" uuid NOT NULL, "version" integer NOT NULL DEFAULT 1, "deleted_at" timestamp with time zone, "recorded_seq" bigint GENERATED ALWAYS AS IDENTITY NOT NULL, "creator_sees" boolean NOT NULL DEFAULT false, CONSTRAINT "incomes_amount_minor_range" CHECK (((amount_minor >= 1) AND (amount_minor <= '1000000000000000'::bigint))), CONSTRAINT "incomes_ends_after_start" CHECK ((ends_on >= anchor_on)), CONSTRAINT "incomes_every_range" CHECK (((every >= 1) AND (every <= 120))), CONSTRAINT "incomes_frequency_known" CHECK ((frequency = ANY (ARRAY['weekly'::text, 'monthly'::text, 'yearly'::text]))), CONSTRAINT "incomes_name_length" CHECK (((length(btrim(name)) >= 1) AND (length(btrim(name)) <= 120))), CONSTRAINT "incomes_note_length" CHECK (((length(note) >= 1) AND (length(note) <= 2000))), CONSTRAINT "incomes_received_or_expected" CHECK ((((received_on IS NULL) = (anchor_on IS NOT NULL)) AND ((anchor_on IS NULL) = (frequency IS NULL)) AND ((anchor_on IS NULL) = (every IS NULL)) AND ((anchor_on IS NOT NULL) OR (ends_on IS NULL)))), CONSTRAINT "incomes_sort_known" CHECK ((sort = ANY (ARRAY['salary'::text, 'tax_refund'::text, 'rent'::text, 'other'::text]))), CONSTRAINT "incomes_source_known" CHECK ((source = ANY (ARRAY['assistant'::text, 'import'::text]))), "id" text COLLATE pg_catalog."C" NOT NULL DEFAULT app.new_id('inc'::text), CONSTRAINT "incomes_id_format" CHECK (((id ~ '^inc_[0-9a-z]+$'::text) AND ((length(id) >= 12) AND (length(id) <= 36)))), CONSTRAINT "incomes_pkey" PRIMARY KEY (id), "created_at" timestamp with time zone NOT NULL DEFAULT app.instant(), "updated_at" timestamp with time zone NOT NULL DEFAULT app.instant());
 
 ALTER TABLE "app"."incomes" ENABLE ROW LEVEL SECURITY;
 
@@ -115,6 +115,8 @@ ALTER TABLE "identity"."reviewers" ENABLE ROW LEVEL SECURITY;
 ALTER TABLE "app"."expenses" ADD COLUMN "paused_until" date;
 
 ALTER TABLE "app"."expenses" ADD COLUMN "contract" jsonb;
+
+ALTER TABLE "app"."statement_lines" ADD COLUMN "answered" jsonb;
 
 ALTER TABLE "identity"."memberships" ADD COLUMN "low_balance_checked_on" date;
 
@@ -159,7 +161,11 @@ CREATE TYPE "app"."limited_balance" AS ("account_id" text, "account" text, "curr
 
 CREATE TYPE "app"."low_balance" AS ("account_id" text, "account" text, "currency" text, "due_on" date, "low" bigint, "likely" bigint, "limit_minor" bigint, "covered_on" date);
 
+CREATE TYPE "app"."month_sum" AS ("month" text, "minor" numeric);
+
 ALTER TYPE "app"."expense_filter" ADD ATTRIBUTE "has_document" boolean CASCADE;
+
+ALTER TYPE "app"."expense_filter" ADD ATTRIBUTE "pattern" text CASCADE;
 
 ALTER TYPE "app"."payment_sum" ADD ATTRIBUTE "untaxed_refunds" bigint CASCADE;
 
@@ -331,13 +337,15 @@ declare
   alike jsonb;
 begin
   income.received_on := null;
-  income.frequency := case rhythm when 'biweekly' then 'weekly' when 'quarterly' then 'monthly' else rhythm end;
+  income.frequency :=
+    case when rhythm = 'biweekly' then 'weekly' when rhythm in ('quarterly', 'once') then 'monthly' else rhythm end;
   income.every := case rhythm when 'biweekly' then 2 when 'quarterly' then 3 else 1 end;
   income.anchor_on := first_on;
+  income.ends_on := case rhythm when 'once' then first_on end;
   select i.* into same from app.incomes as i
   where i.organization_id = context.organization_id and i.anchor_on is not null and i.deleted_at is null
     and lower(i.name) = lower(income.name) and i.currency = income.currency and i.amount_minor = income.amount_minor
-    and (i.frequency, i.every) = (income.frequency, income.every)
+    and (i.frequency, i.every) = (income.frequency, income.every) and i.ends_on is not distinct from income.ends_on
     and app.dates_between(
       app.income_schedule(i.frequency, i.every, least(i.anchor_on, first_on), null),
       greatest(i.anchor_on, first_on), greatest(i.anchor_on, first_on)
@@ -347,11 +355,12 @@ begin
     return jsonb_build_object('rule', app.describe_income(context, same), 'is_new', false);
   end if;
   insert into app.incomes as i (
-    organization_id, name, sort, category_id, amount_minor, currency, frequency, every, anchor_on, note, source,
-    created_by
+    organization_id, name, sort, category_id, amount_minor, currency, frequency, every, anchor_on, ends_on,
+    note, source, created_by, creator_sees
   ) values (
     context.organization_id, income.name, income.sort, income.category_id, income.amount_minor, income.currency,
-    income.frequency, income.every, income.anchor_on, income.note, 'assistant', context.actor_id
+    income.frequency, income.every, income.anchor_on, income.ends_on, income.note, 'assistant', context.actor_id,
+    income.creator_sees
   ) returning i.* into income;
   rule := app.describe_income(context, income);
   with nearby as materialized (
@@ -364,7 +373,7 @@ begin
     select coalesce(jsonb_agg(app.describe_income(context, i) order by i.recorded_seq), '[]')
     from app.incomes as i
     where i.organization_id = context.organization_id and i.anchor_on is not null and i.deleted_at is null
-      and i.id <> income.id
+      and i.id <> income.id and app.is_expected(context, i)
       and (lower(i.name) = lower(income.name) or i.id in (select s.other_id from nearby as s))
   ), (
     select coalesce(jsonb_agg(jsonb_build_object(
@@ -381,7 +390,7 @@ begin
     ))
     from app.match_income_rules(context, context.today - known_days) as m
     join app.incomes as r on r.id = m.id
-    -- The income that is stated with the rule is no news.
+    -- Skip the income that the person stated together with the rule.
     where m.rule_id = income.id and lower(r.name) <> lower(income.name)
     order by r.received_on desc, r.recorded_seq desc
     limit 1
@@ -403,7 +412,7 @@ declare
   min_weeks constant int := 4;
   has_lines constant boolean := exists (select from unnest(basis.positions) as p where p.weeks > 0);
   covered_on constant date := (select max(p.covered_on) from unnest(basis.positions) as p);
-  -- With lines, the flow is only told, and two months are enough.
+  -- With statement lines, this flow is only reported, so two months are enough.
   flow record := app.find_spoken_flow(context, case when has_lines then 61 else 182 end);
   since_minor float8;
   budget_minor float8;
@@ -453,7 +462,7 @@ begin
       );
     end if;
   end if;
-  -- Payments that were recorded after the balance count at least as much as usual.
+  -- Count recorded payments since the balance only as far as they exceed the usual flow.
   since_minor := coalesce((
     select sum(app.signed_minor(p.direction, p.base_minor)) from app.payments as p
     where p.organization_id = context.organization_id and p.deleted_at is null
@@ -906,6 +915,34 @@ begin
     when principal.last_used_at > at - interval '1 hour' then '{}'
     else '{"first_use_in_hour": true}'
   end::jsonb;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.average_net(context app.context, period app.period, sums app.month_sum[], exponent integer)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  -- A part of a month lacks its salary or its rent.
+  last_month constant int := app.month_of(least(period.to_on, context.today) + 1) - 1;
+  first_month constant int := greatest(
+    app.month_of(period.from_on - 1) + 1, (select min(app.month_of((s.month || '-01')::date)) from unnest(sums) as s)
+  );
+  months constant int := last_month - first_month + 1;
+begin
+  if months < 2 or months is null then
+    return null;
+  end if;
+  return (
+    select jsonb_build_object(
+      'per', 'month', 'amount', app.format_minor(round(coalesce(sum(s.minor), 0) / months), exponent), 'of', months,
+      'since', app.month_day(first_month, 1)
+    )
+    from unnest(sums) as s
+    where app.month_of((s.month || '-01')::date) between first_month and last_month
+  );
 end
 $function$;
 
@@ -1542,7 +1579,7 @@ begin
     when bill.frequency = 'monthly' and first_due is null then old.month_days
   end;
   bill.anchor_on := coalesce(first_due, case when is_other_rhythm then next_open end, old.anchor_on);
-  -- The 31st stays the last day of the month, though the next one is the 28th.
+  -- The 31st stays the last day of the month, even if the next one is the 28th.
   if is_other_rhythm and first_due is null and bill.month_days is null
     and (old.frequency, bill.frequency) = ('monthly', 'monthly')
     and extract(day from bill.anchor_on) <> extract(day from old.anchor_on) then
@@ -1588,7 +1625,7 @@ begin
         and d.recorded_seq < document.recorded_seq and d.facts ? 'iban'
         and (d.payee_key = document.payee_key or d.expense_id = document.expense_id)
     ) as d
-    -- A new account is known once something was paid to it, so that a repeated fraud alarms again.
+    -- A new account counts as known only once it was paid, so that a second fraudulent invoice raises the doubt again.
     where d.iban = d.first_iban or not exists (
       select from app.expense_occurrences as o where o.id = d.occurrence_id and o.status = 'open'
     )
@@ -1698,7 +1735,7 @@ begin
     left join lateral app.rates_as_of(x.currency, context.today) as rate on x.currency <> target
     where filter.category_ids is null or coalesce(x.category_id, '') = any (filter.category_ids)
   ), lines as (
-    -- Daily bills share one line, because a month of breakfast rolls would hide the rent.
+    -- A daily bill gets one line, because its dates would hide the other bills.
     select e.expense_id, e.name, min(e.due_on) as due_on, max(e.due_on) as last_on, count(*) as dates,
       sum(e.minor) as minor, bool_or(e.is_estimate) as is_estimate
     from expected as e
@@ -1862,6 +1899,35 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.check_no_limit(context app.context, item jsonb, minor bigint, code text, is_confirmed boolean, field text)
+ RETURNS void
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  round_units constant int := 100;
+  limits constant text := '\m(limits?|overdraft|uberziehung(skredit|srahmen)?|dispo(limit|kredit|rahmen)?|kreditrahmen|'
+    || 'kreditlimit|decouvert|descubierto|fido|scoperto|cheque especial|roodstand)\M';
+  facts constant jsonb := jsonb_build_object(
+    'name', left(item ->> 'name', 60), 'amount', app.format_amount(abs(minor), code), 'currency', code
+  );
+begin
+  if exists (
+    select from app.accounts as a
+    where a.organization_id = context.organization_id and lower(a.name) = lower(app.clean_text(item ->> 'name'))
+      and (a.kind = 'card' or app.fold_text(a.name) ~ limits)
+  ) then
+    return;
+  elsif app.fold_text(item ->> 'name') ~ limits then
+    perform app.fail('invalid_argument.limit_as_account', facts, field || '.name');
+  elsif item ->> 'kind' = 'overdraft' and not is_confirmed and minor <> 0
+    and minor % (round_units * 10 ^ app.currency_exponent(code, 'currency'))::bigint = 0 then
+    perform app.fail('invalid_argument.limit_as_balance', facts, field || '.amount');
+  end if;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.check_pause(context app.context, bill app.expenses, until date)
  RETURNS void
  LANGUAGE plpgsql
@@ -2019,6 +2085,22 @@ begin
         context, s.choice, coalesce(nullif(r.payee, ''), r.subject, r.name)
       ) as k
     ) as chosen
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.choose_income_category(context app.context, payee text, name text, payer text, received_on date)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return coalesce(
+    case when not identity.sees_everything() then
+      app.find_private_income_category(payee, name, payer, received_on) end,
+    app.find_payee_rule(context, payee, name),
+    app.find_income_category(context, payer, received_on)
   );
 end
 $function$;
@@ -2198,7 +2280,7 @@ begin
   end if;
   return query
     with starts as materialized (
-      -- A card is below any limit.
+      -- Leave out cards, because their balances are negative.
       select p.account_id, p.account, p.currency, p.covered_on, p.minor::float8 as minor
       from unnest(positions) as p where p.kind = 'account'
       union all
@@ -2726,6 +2808,7 @@ begin
   select jsonb_agg(app.describe_income(context, i) order by i.recorded_seq) into kept
   from app.incomes as i
   where i.organization_id = context.organization_id and i.anchor_on is not null and i.deleted_at is null
+    and app.is_expected(context, i)
     and lower(i.name) in (select lower(d ->> 'name') from jsonb_array_elements(deleted) as d where d ? 'date');
   return jsonb_build_object(
     'data', jsonb_build_object(
@@ -2870,6 +2953,32 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.describe_answer(match jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  subjects text[];
+  chosen int;
+begin
+  if (match ? 'answer') is not true or coalesce(jsonb_array_length(match -> 'candidates'), 0) = 0 then
+    return null;
+  end if;
+  subjects := app.list_subjects_of(match);
+  -- A single record says nothing about the next month.
+  if array_position(subjects, null) is not null then
+    return null;
+  end if;
+  chosen := (
+    select min(c.ordinality) from jsonb_array_elements(match -> 'candidates') with ordinality as c
+    where match -> 'answer' in ('"same"', c.value -> 'id')
+  );
+  return jsonb_build_object('of', subjects, 'is', coalesce(subjects[chosen], 'new'));
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.describe_balance_rows(account_id text, first date, last date)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -2889,6 +2998,37 @@ begin
       where r.true_on >= coalesce(first, r.true_on) and r.true_on <= coalesce(last, r.true_on)
       limit max_listed
     ) as b
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.describe_balances_around(context app.context, account_id text, day date)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  max_accounts constant int := 10;
+begin
+  return (
+    select jsonb_agg(k.around order by k.name, k.currency)
+    from (
+      select a.name, b.currency, jsonb_strip_nulls(jsonb_build_object(
+        'account', a.name, 'currency', b.currency,
+        'before', max(array[b.true_on::text, app.format_amount(b.amount_minor, b.currency)])
+          filter (where b.true_on <= day),
+        'after', min(array[b.true_on::text, app.format_amount(b.amount_minor, b.currency)])
+          filter (where b.true_on > day)
+      )) as around
+      from app.accounts as a
+      cross join lateral app.read_balances(a.id) as b
+      where a.organization_id = context.organization_id
+        and (describe_balances_around.account_id is null or a.id = describe_balances_around.account_id)
+      group by a.id, a.name, b.currency
+      order by lower(a.name), b.currency
+      limit max_accounts
+    ) as k
   );
 end
 $function$;
@@ -3595,6 +3735,22 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.describe_exit(bill app.expenses, today date)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  exit constant app.contract_exit := app.next_exit(bill, today);
+begin
+  return case when exit.cancel_by is null then '{}' else jsonb_strip_nulls(jsonb_build_object(
+    'cancel_by', exit.cancel_by, 'today', today,
+    'leave_on', case when app.next_renewal(bill, today) is null then exit.leaves_on - 1 end
+  )) end;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.describe_forecast(days app.forecast_day[], spend_minor bigint DEFAULT NULL::bigint, spend_on date DEFAULT NULL::date)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -3637,7 +3793,8 @@ begin
       )).base_minor, context.base_currency) end,
     'sort', income.sort, 'category', (select c.name from app.categories as c where c.id = income.category_id),
     'note', income.note, 'account', (select a.name from app.accounts as a where a.id = income.account_id),
-    'repeats', app.spell_rhythm(income.frequency, income.every),
+    'repeats', case when income.ends_on = income.anchor_on then 'once'
+      else app.spell_rhythm(income.frequency, income.every) end,
     'next_on', case when income.anchor_on is not null then (
       app.dates_between(schedule, context.today, (context.today + interval '5 years')::date)
     )[1] end,
@@ -3999,7 +4156,7 @@ CREATE OR REPLACE FUNCTION app.describe_reconnects(organization identity.organiz
  SET role TO 'authenticated'
 AS $function$
 declare
-  -- The others resume once these are connected.
+  -- List only the first; once these are connected, the next mail lists the others.
   max_listed constant int := 20;
 begin
   return (
@@ -4459,7 +4616,7 @@ begin
   end if;
   running := bill;
   if bill.status <> 'active' then
-    -- The books no longer expect its dates, but the contract goes on.
+    -- The books no longer expect its dates, but the contract continues.
     running.status := 'active';
     running.ends_on := null;
   end if;
@@ -4653,6 +4810,9 @@ CREATE OR REPLACE FUNCTION app.earlier_schedule(rule app.incomes)
  SET search_path TO ''
 AS $function$
 begin
+  if rule.ends_on = rule.anchor_on then
+    return app.income_schedule(rule.frequency, rule.every, rule.anchor_on, rule.ends_on);
+  end if;
   return app.income_schedule(rule.frequency, rule.every, case rule.frequency
     when 'weekly' then rule.anchor_on - 1120 * rule.every
     when 'monthly' then
@@ -4817,7 +4977,7 @@ begin
     return;
   end if;
   known := array(select p::app.forecast_position from app.find_positions(context) as p);
-  -- The forecast itself is expensive.
+  -- Check first, because the forecast itself is expensive.
   if not exists (select from app.compare_with_limit(context, known) as s where s.minor >= s.limit_minor) then
     return;
   end if;
@@ -4877,11 +5037,11 @@ begin
       where m.rule_id = u.id and m.place <= recent
     ) as range
     cross join lateral unnest(app.dates_between(u.schedule, first_day, last_day)) as d (day)
-    -- Half a week, so that one wage does not count for two weeks.
+    -- Half a week at most, so that one wage does not count for two weeks.
     cross join lateral (
       select case when (u.schedule).frequency = 'weekly' and (u.schedule).every = 1 then 3 else days end as days
     ) as near
-    -- Before its first date, a rule continues the income that already comes, with its amount.
+    -- Before its first date, a rule expects the amount of the income that already arrives.
     cross join lateral (select case when d.day < u.anchor_on then u.latest else u.likely end as likely) as sum
     where (d.day >= u.anchor_on or d.day > u.running_on) and not exists (
       select from matched as m
@@ -5426,7 +5586,7 @@ begin
     case when is_filter then null when starts_with(field, 'items') then 'create_missing_categories'
       else 'update_settings' end,
     'details', jsonb_build_object('suggestions', suggestions) || case
-      -- Names in another language resemble none, so list the existing categories instead.
+      -- A name in another language resembles no category, so list the existing ones instead.
       when suggestions = '{}' then jsonb_build_object('categories', array(
         select c.name from app.categories as c where c.archived_at is null order by lower(c.name) limit most
       ))
@@ -5456,7 +5616,7 @@ begin
   if bill.amount_mode <> 'fixed' and occurrence.status = 'open' and occurrence.paid_minor = 0
     and occurrence.currency = document.facts ->> 'currency' and minor is distinct from occurrence.expected_minor
     and minor is not null and coalesce(document.facts ->> 'kind', '') not in ('credit_note', 'reminder')
-    -- Two invoices for one date: only a person knows whether both are due.
+    -- If a date has two invoices, only a person knows whether both are due.
     and not exists (
       select from app.documents_of(bill.id, occurrence.id, null, document.organization_id) as other
       where other.id <> document.id
@@ -5651,7 +5811,7 @@ begin
         from (
           select p.id, p.paid_on, p.recorded_seq from app.payments as p
           where p.expense_id = b.id and p.deleted_at is null
-          -- Older ones say little, and every link costs a check of rights.
+          -- Older payments say little, and row-level security checks every link.
           order by p.paid_on desc, p.recorded_seq desc limit 3
         ) as p
         join app.statement_links as k on k.payment_id = p.id
@@ -5665,7 +5825,7 @@ begin
       select h.id, h.name,
         case when h.account_id is null or c.account_id is not null then coalesce(c.heir_id, sole_id)
           else h.account_id end as account_id,
-        -- A payment to that account, such as a card's, is part of the usual flow.
+        -- Payments to that account, such as to a card, are part of the usual flow.
         h.account_id is not null and c.account_id is null and not exists (
           select from unnest(positions) as p where p.account_id = h.account_id
         ) as is_elsewhere
@@ -5840,7 +6000,7 @@ AS $function$
 declare
   -- The charge before the rise may be a year older.
   first_day constant date := since - 400;
-  -- Bounds the time for a large organization, which then lacks only its oldest days.
+  -- Limits the time for large organizations, which lose only their oldest days.
   most_rows constant int := 50000;
 begin
   return query
@@ -5877,7 +6037,7 @@ begin
       join bills as b on b.id = p.expense_id and b.currency = p.currency
       where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
         and p.paid_on between first_day and context.today
-        -- Payments that were only assumed prove no price.
+        -- Assumed payments don't prove a price.
         and (p.source <> 'autopay' or o.amount_source <> 'rule'
           or exists (select from app.statement_links as k where k.payment_id = p.id))
       group by p.expense_id, p.occurrence_id
@@ -6133,7 +6293,7 @@ begin
     -- Two payments on one day can pay two dates, if one of them was overdue.
     where c.other_id <> c.id and (c.occurrence_id is null or c.other_occurrence_id is null)
       and c.paid_on - c.other_on < k.days
-      -- The payee paid the charge back.
+      -- The payee refunded the charge.
       and not exists (
         select from app.payments as r
         cross join lateral (select e.name, e.payee from app.expenses as e where e.id = r.expense_id offset 0) as e
@@ -6434,15 +6594,27 @@ AS $function$
 declare
   days constant int := 420;
   words constant text[] := app.income_words(payer);
+  name_words constant text[] := app.without_months(app.descriptor_words(payer));
 begin
   return (
-    select i.category_id
-    from app.incomes as i
-    join app.categories as c on c.id = i.category_id and c.archived_at is null
-    where i.organization_id = context.organization_id and i.deleted_at is null
-      and (i.received_on is null or abs(i.received_on - find_income_category.received_on) <= days)
-      and (app.compare_names(app.income_words(i.name), words) >= 2 or lower(i.name) = lower(payer))
-    order by i.updated_at desc, i.recorded_seq desc
+    with named as materialized (
+      -- Comparing names takes the most time, and those of a payer often differ by a date only.
+      select distinct on (t.text) t.text, c.id, i.updated_at, i.recorded_seq
+      from app.incomes as i
+      join app.categories as c on c.id = i.category_id and c.archived_at is null
+      cross join lateral (
+        select coalesce(nullif(btrim(regexp_replace(i.name, '\S*\d\S*', '', 'g')), ''), i.name) as text
+      ) as t
+      where i.organization_id = context.organization_id and i.deleted_at is null
+        and (i.received_on is null or abs(i.received_on - find_income_category.received_on) <= days)
+      order by t.text, i.updated_at desc, i.recorded_seq desc
+    )
+    select n.id
+    from named as n
+    where app.compare_names(app.income_words(n.text), words) >= 2
+      -- "Salary May" names no payer.
+      or app.without_months(app.descriptor_words(n.text)) = name_words
+    order by n.updated_at desc, n.recorded_seq desc
     limit 1
   );
 end
@@ -6463,7 +6635,6 @@ declare
   first_on constant date := (select min(p.covered_on) from unnest(positions) as p);
   covered_on constant date := (select max(p.covered_on) from unnest(positions) as p);
 begin
-  -- Without a balance, there is nothing to add income to.
   if first_on is null then
     return '{}';
   end if;
@@ -6518,7 +6689,7 @@ declare
 begin
   return query
     with received as materialized (
-      select i.*, array_to_string(app.descriptor_words(i.name), ' ') collate "C" as key
+      select i.*, array_to_string(app.without_months(app.descriptor_words(i.name)), ' ') collate "C" as key
       from app.incomes as i
       where i.organization_id = context.organization_id and i.deleted_at is null
         and i.received_on between context.today - kept_days and context.today
@@ -6533,22 +6704,23 @@ begin
       where r.key <> ''
     ), rhythms as materialized (
       select s.*, app.find_rhythm(s.gap) as rhythm,
-        -- The rhythm if one date in between was missed.
-        app.find_rhythm(s.gap / 2) as missed_rhythm
+        -- The rhythms if up to three dates in between were missed.
+        array[app.find_rhythm(s.gap / 2), app.find_rhythm(s.gap / 3), app.find_rhythm(s.gap / 4)] as missed_rhythms
       from steps as s
     ), placed as materialized (
       select r.*, row_number() over latest as place,
-        case when first_value(r.missed_rhythm) over latest = nth_value(r.rhythm, 2) over latest
-          then first_value(r.missed_rhythm) over latest else first_value(r.rhythm) over latest end as last_rhythm
+        case when nth_value(r.rhythm, 2) over latest = any (first_value(r.missed_rhythms) over latest)
+          then nth_value(r.rhythm, 2) over latest else first_value(r.rhythm) over latest end as last_rhythm
       from rhythms as r
       window latest as (
         partition by r.key, r.currency, r.stream order by r.received_on desc, r.recorded_seq desc
         rows between unbounded preceding and unbounded following
       )
     ), kept as materialized (
-      select p.*, p.rhythm is not distinct from p.last_rhythm as is_regular, p.missed_rhythm = p.last_rhythm and (
+      select p.*, p.rhythm is not distinct from p.last_rhythm as is_regular,
+        p.last_rhythm = any (p.missed_rhythms) and (
         lag(p.rhythm) over (partition by p.key, p.currency, p.stream order by p.place) = p.last_rhythm or p.place = 1
-      ) as is_after_missed
+        ) as is_after_missed
       from placed as p
       where p.last_rhythm is not null
     ), runs as materialized (
@@ -6567,11 +6739,11 @@ begin
       from runs as r
       where r.place <= r.length
       group by r.key, r.currency, r.stream, r.last_rhythm, r.length
-      -- At most every third date was missed.
+      -- There is at most one gap to two regular dates.
       having count(*) filter (where r.is_regular and r.place < r.length)
         >= greatest(least_often - 1, 2 * count(*) filter (where not r.is_regular and r.place < r.length))
     )
-    select f.id, f.name, f.account_id,
+    select f.id, app.rhythm_name(f.name), f.account_id,
       app.income_schedule(f.frequency, f.every, a.anchor_on, null, f.day), f.last_on, f.amounts, f.currency,
       f.last_on < context.today - 10 - app.income_days(f.frequency, f.every)
     from found as f
@@ -6611,7 +6783,7 @@ begin
       and (filter.category_ids is null or coalesce(i.category_id, '') = any (filter.category_ids))
       and (filter.not_category_ids is null or coalesce(i.category_id, '') <> all (filter.not_category_ids))
       and (filter.recorded_by is null or i.created_by = filter.recorded_by)
-      -- The employer may be in the statement line alone.
+      -- The employer may appear only in the statement line.
       and (words is null or app.fold_text(concat_ws(' ', i.name, i.note, (
         select l.text from app.statement_lines as l where l.id = i.line_id and l.organization_id = i.organization_id
       ))) like all (words));
@@ -6864,6 +7036,43 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.find_missed(filter app.expense_filter, besides app.expense_filter)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  most constant int := 500;
+  most_names constant int := 6;
+begin
+  return (
+    with found as materialized (
+      select coalesce(p.payee, p.name) as name, p.currency,
+        case p.direction when 'out' then p.amount_minor else -p.amount_minor end as minor
+      from app.find_payments(filter) as p
+      where besides is null or not exists (
+        select from app.find_payments(besides) as o where o.payment_id = p.payment_id
+      )
+      order by p.paid_on desc, p.recorded_seq desc
+      limit most + 1
+    )
+    select jsonb_build_object(
+      'count', count(*), 'names', array(
+        select f.name from found as f group by f.name order by sum(abs(f.minor)) desc, f.name limit most_names
+      ), 'name_count', count(distinct f.name)
+    ) || case when count(*) > most then jsonb_build_object('count', most, 'is_least', true)
+      else jsonb_build_object('totals_by_currency', (
+        select jsonb_object_agg(s.currency, app.format_amount(s.minor, s.currency))
+        from (select o.currency, sum(o.minor) as minor from found as o group by o.currency) as s
+      )) end
+    from found as f
+    having count(*) > 0
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.find_near_bills(context app.context, words text[])
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -6913,6 +7122,7 @@ declare
   amounts jsonb;
   near jsonb;
   transfers jsonb;
+  transfer_totals jsonb;
   most_listed constant int := 30;
   first_on constant date := (
     select p.paid_on from app.payments as p
@@ -6940,6 +7150,7 @@ begin
   end if;
   if filter.payee is not null then
     wider.payee := null;
+    wider.pattern := null;
     wider.words := filter.words || app.word_patterns(filter.payee);
     select jsonb_agg(n.name order by n.last_on desc) into named
     from (
@@ -6997,10 +7208,14 @@ begin
       order by l.booked_on desc, l.id
       limit most
     ) as t;
+    if transfers is not null then
+      transfer_totals := app.sum_transfers(null, coalesce(filter.from_on, '-infinity'),
+        coalesce(filter.to_on, 'infinity'), filter.words || app.word_patterns(filter.payee));
+    end if;
   end if;
   near := nullif(jsonb_strip_nulls(jsonb_build_object(
-    -- Transfers between own accounts are no spending.
-    'own_transfers_left_out', transfers,
+    -- Transfers between own accounts aren't spending.
+    'own_transfers_left_out', transfers, 'own_transfer_totals', transfer_totals,
     -- The books contain nothing about an earlier period.
     'books_begin', case when filter.to_on < first_on then first_on end,
     'other_periods', periods, 'similar_names', named, 'other_currencies', amounts,
@@ -7312,7 +7527,7 @@ begin
         when j.is_exact and j.gap = 0 and j.match_key = j.entry_key then 1
         when j.is_exact and j.agree = 3 then 2
         when j.is_exact and j.agree = 2 then 3
-        -- Without an amount to compare, a date takes the only row of a payee that has nothing but this bill.
+        -- Without an amount to compare, a date takes the only row of a payee that has just this bill.
         when (j.whole).amount_minor is null and j.agree = 3 and j.rows_near = 1 and j.later between -1 and 3
             and not (j.whole).is_frequent and not exists (
               select from app.expenses as x
@@ -7477,7 +7692,7 @@ begin
     ) as e
     -- Equal payments to another seller don't count.
     where (e.likeness > 0 or document.payee_key is null)
-      -- A payment that has a document isn't waiting for another, but may be reminded of.
+      -- A payment with a document takes no other, except a reminder.
       and (is_reminder or not exists (
         select from app.documents_of(p.expense_id, p.occurrence_id, p.split_id, p.organization_id) as d
         where d.id <> document.id
@@ -7559,11 +7774,11 @@ begin
     ), lines as materialized (
       select p.id, p.currency, r.booked_on, r.text, r.direction, r.amount_minor, r.kind, r.id as line_id,
         h.id is not null as is_transfer,
-        -- The other half changes another known balance.
+        -- The other half of the transfer is in another account with a known balance.
         o.id is not null as is_inside, b.bill_id
       from recent as r
       join positions as own on own.id = r.account_id and own.currency = r.currency
-      -- The lines of a closed account count for the account that it was emptied into.
+      -- The lines of a closed account count for its heir.
       join positions as p on p.id = coalesce(own.heir_id, own.id) and p.currency = r.currency
       left join halves as h on h.id = r.id
       left join (select distinct b.id from balances as b) as o on o.id = h.other_account_id
@@ -7768,6 +7983,26 @@ BEGIN ATOMIC
            WHERE ((o.expense_id = b.id) AND (o.amount_source = 'rule'::text) AND (o.expected_minor >= x.new_minor)))))));
 END;
 
+CREATE OR REPLACE FUNCTION app.find_private_income_category(payee text, name text, payer text, received_on date)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  context app.context;
+begin
+  context.organization_id := identity.current_organization_id();
+  return (
+    select c.id from app.categories as c
+    where c.organization_id = context.organization_id and c.is_private and c.id = coalesce(
+      app.find_payee_rule(context, payee, find_private_income_category.name),
+      app.find_income_category(context, payer, received_on)
+    )
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.find_records(context app.context, arguments jsonb)
  RETURNS text[]
  LANGUAGE plpgsql
@@ -7815,9 +8050,10 @@ AS $function$
 declare
   -- The period contains two yearly charges, even if the second is a month old.
   kept_days constant int := 420;
-  -- Bounds the time for a large organization, which then lacks only its oldest days.
+  -- Limits the time for large organizations, which lose only their oldest days.
   most_rows constant int := 50000;
   most_monthly constant int := 17;
+  most_proofs constant int := 12;
 begin
   return query
     with paid as materialized (
@@ -7834,7 +8070,8 @@ begin
     ), spelled as materialized (
       select t.text, t.words, dense_rank() over (order by array_to_string(t.words, ' ') collate "C")::int as key
       from (
-        select d.text, app.descriptor_words(d.text) as words from (select distinct p.text from paid as p) as d
+        select d.text, app.without_months(app.descriptor_words(d.text)) as words
+        from (select distinct p.text from paid as p) as d
       ) as t
       where t.words <> '{}'
     ), charges as materialized (
@@ -7906,6 +8143,15 @@ begin
         join app.expenses as x on x.id = p.expense_id
         where p.id = r.ids[1] offset 0
       ) as e
+      -- The payee of cash may be the bank.
+      where not exists (
+        select from unnest(r.ids[:most_proofs]) as i (id)
+        join app.payments as p on p.id = i.id
+        join app.expenses as x on x.id = p.expense_id
+        left join app.statement_links as k on k.payment_id = p.id
+        left join app.statement_lines as l on l.id = k.line_id
+        where app.is_cash_withdrawal(x.name) or app.is_cash_withdrawal(l.text)
+      )
     ), bills as materialized (
       select b.amount_mode, b.amount_minor as minor, b.currency, b.frequency, b.every,
         b.status in ('cancelled', 'ended') or coalesce(b.ends_on < context.today, false) as is_over, w.words
@@ -7925,7 +8171,7 @@ begin
           select distinct b.*, left(w, 1) as letter from bills as b cross join unnest(b.words) as w
         ) as b on b.letter = l.letter
         join found as f on f.no = l.no
-        -- Charges after the end of a bill are app.find_charged_after_end's.
+        -- app.find_charged_after_end reports charges after the end of a bill.
         where case when b.is_over then b.currency = f.currency
               and (b.amount_mode <> 'fixed' or app.same_amount(b.minor, f.minor, 30))
             else f.stream = 0 or b.amount_mode <> 'fixed' or b.currency <> f.currency
@@ -7940,13 +8186,13 @@ begin
       where not b.is_over
     )
     select f.last_on, jsonb_build_object(
-      'name', f.name, 'amount', app.format_amount(f.minor, f.currency), 'currency', f.currency,
+      'name', app.rhythm_name(f.name), 'amount', app.format_amount(f.minor, f.currency), 'currency', f.currency,
       'lowest', case when f.least < f.most then app.format_amount(f.least, f.currency) end,
       'highest', case when f.least < f.most then app.format_amount(f.most, f.currency) end,
       'frequency', f.frequency, 'every', f.every, 'charges', f.length, 'first_on', f.first_on, 'last_on', f.last_on,
       'next_on', case when n.next_on >= context.today then n.next_on end,
       'category', (select c.name from app.categories as c where c.id = f.category_id),
-      'ids', array(select app.shown_id(i) from unnest(f.ids[:12]) as i)
+      'ids', array(select app.shown_id(i) from unnest(f.ids[:most_proofs]) as i)
     )
     from found as f
     -- A charge of the 31st is booked in the next month when a weekend follows.
@@ -8154,7 +8400,7 @@ begin
     ), later_payments as (
       select l.bill_id as id, l.paid_on from app.list_later_charges(context, since) as l
     ), booked as (
-      -- What the account shows for each day, so that a due date meets its days by hash instead of every line.
+      -- Group lines by day, so that due dates join them by hash instead of scanning every line.
       select x.id, x.day, bool_or(x.is_line) as has_line, bool_or(x.is_charge) as is_charged
       from (
         select n.id, n.booked_on as day, true as is_line,
@@ -8230,7 +8476,7 @@ begin
     join expected as o on o.currency = u.currency and o.sort = u.sort and o.day between u.day - days and u.day + days
       and o.income_id <> u.income_id and (o.source = 'found' or o.recorded_seq < u.recorded_seq)
     where u.source = 'said'
-      -- A rule that already counts a payer's income is not another payer's.
+      -- Skip rules that already count their own payer's income.
       and (o.source = 'said' or u.income_id not in (select m.rule_id from matched as m))
       and (
         app.same_amount(u.likely, o.likely, named_percent)
@@ -8517,7 +8763,7 @@ CREATE OR REPLACE FUNCTION app.first_month_day(bill app.expenses)
  SET search_path TO ''
 AS $function$
 begin
-  -- The schedule starts on the first of the days, in any month; later months may be left out.
+  -- The interval applies only after the first date.
   bill.every := 1;
   return app.scheduled_on(bill, 0);
 end
@@ -8563,9 +8809,10 @@ declare
   shown_currency text;
 begin
   if until <= context.today or until > context.today + max_days then
-    perform app.fail('date_out_of_range.forecast', jsonb_build_object(
-      'from', context.today + 1, 'to', context.today + max_days
-    ), 'until');
+    perform app.fail('date_out_of_range.forecast', jsonb_strip_nulls(jsonb_build_object(
+      'from', context.today + 1, 'to', context.today + max_days, 'day', until,
+      'known', case when until <= context.today then app.describe_balances_around(context, account.id, until) end
+    )), 'until');
   elsif spend_on not between context.today and until then
     perform app.fail('date_out_of_range.forecast', jsonb_build_object('from', context.today, 'to', until), 'on');
   end if;
@@ -9161,12 +9408,19 @@ CREATE OR REPLACE FUNCTION app.is_cash_withdrawal(name text)
 AS $function$
 declare
   withdrawals constant text := '\m(' || replace(array_to_string(array[
-    'atm', 'cash_?(withdrawal|machine|point)', 'geldautomat(en)?', 'geldautomaat', 'geldopname',
-    'bargeld(auszahlung|abhebung|bezug)', 'bar(auszahlung|abhebung)', '(z|am|vom)_bankomat(u|en)?',
-    'retrait_(dab|gab|d.?especes|especes|au_distributeur)', 'cajero(_automatico)?', 'reintegro_(de_)?(cajero|efectivo)',
-    '(retirada|disposicion)_(de_)?efectivo', 'prelievo(_(contante|contanti|bancomat|atm))?',
-    'levantamento_(atm|multibanco|(de_)?numerario)', 'saque', 'wyp[lł]ata_(gotowki|z_bankomatu)',
-    'minibank', 'kontant(uttak|uttag)', 'vyber_hotovosti', 'keszpenzfelvetel', 'retragere_numerar', 'para_cekme'
+    'atms?', 'cash_?(withdrawals?|withdrawn|machine|point|dispenser)', '^cash$', '^bargeld$',
+    '^(withdrawals?|abhebung(en)?)$', 'geld(ausgabe)?automat(en|s)?', 'gaa_(nr|[0-9]+)', '^gaa$', 'ga_nr[0-9]*',
+    'bar(geld)?(auszahlung|abhebung|bezug|behebung|verfugung)(en)?',
+    '(auszahlung|abhebung|bezug)_(am_|vom_)?automat(en)?',
+    '(z|am|vom)_bankomat(u|en)?', 'ban[ck]omat(behebung|bezug)', 'bezug_(am_)?(ban[ck]omat|postomat)',
+    'geldautomaat', '(geld|kas)opname', 'opname_contant(en)?', 'gea,?_(nr|betaalpas)',
+    'retrait_(dab|gab|cb|d.?especes|especes|d.argent|(par_)?carte|automatique|au_distributeur)',
+    'cajero(_automatico)?', '(reintegro|retiro)_(de_|en_)?(cajero|efectivo)',
+    '(retirada|disposicion|extraccion)_(de_)?efectivo', 'prelievo(_(contante|contanti|bancomat|atm))?', 'prelevamento',
+    'levantamento_(atm|mb|multibanco|(de_)?(numerario|dinheiro))', 'saque',
+    'wyp[lł]at[ay]_(gotowki|(z_)?bankomat(u|owa)?|w_bankomacie)',
+    'minibank', 'kontant(uttak|uttag|h(ae|æ)vning)', 'kateisnosto', 'vyber_(hotovosti|z_bankomatu)',
+    'keszpenz_?felvetel', 'retragere_(de_)?(numerar|atm)', 'para_cekme', 'nakit_cekimi?'
   ], '|'), '_', ' ') || ')\M';
   costs constant text := '\m(fees?|charges?|gebuhr(en)?|entgelte?|frais|comision(es)?|commission(s|i|e)?|prowizj[ae]|'
     || 'op[lł]at[ay]|kosten|taxas?)\M';
@@ -9196,6 +9450,23 @@ begin
     and coalesce(contract ->> 'form' in ('letter', 'email', 'online', 'any'), true)
     and coalesce(length(contract ->> 'customer_number') between 1 and 60, true)
     and coalesce(length(contract ->> 'address') between 1 and 300, true);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.is_expected(context app.context, rule app.incomes)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN COALESCE(((rule).ends_on >= ((context).today - 45)), true);
+
+CREATE OR REPLACE FUNCTION app.is_hidden_category(id text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return coalesce(is_hidden_category.id = any (app.list_hidden_categories()), false);
 end
 $function$;
 
@@ -9702,12 +9973,15 @@ declare
     left(coalesce(app.clean_text(item ->> 'payee'), app.clean_text(item ->> 'name'), line.text), 120);
   words constant text[] := app.descriptor_words(payer);
   line_sort constant text := app.income_sort(concat_ws(' ', payer, item ->> 'name', item ->> 'text'));
+  category text;
   said app.incomes;
   is_closed boolean;
+  is_taken boolean;
 begin
   if app.is_closed(context.organization_id, line.booked_on) then
     return 'closed';
   end if;
+  category := app.choose_income_category(context, item ->> 'payee', item ->> 'name', payer, line.booked_on);
   select i.* into said from app.incomes as i
   where i.organization_id = context.organization_id and i.deleted_at is null and i.line_id is null
     and i.received_on between line.booked_on - days and line.booked_on + days
@@ -9727,8 +10001,13 @@ begin
   limit 1;
   if found then
     is_closed := app.is_closed(context.organization_id, said.received_on);
+    is_taken := said.category_id is null and not is_closed
+      and (said.created_by = context.actor_id or not app.is_hidden_category(category));
     update app.incomes as i
     set line_id = line.id,
+      -- The line may be the first to name a payer whose income is private.
+      category_id = case when is_taken then category else said.category_id end,
+      creator_sees = said.creator_sees or is_taken and app.is_hidden_category(category),
       account_id = case when is_closed then said.account_id else batch.account_id end,
       amount_minor = case when is_closed then said.amount_minor else line.amount_minor end
     where i.id = said.id;
@@ -9736,13 +10015,10 @@ begin
   end if;
   insert into app.incomes (
     organization_id, name, sort, category_id, account_id, line_id, amount_minor, currency, received_on, source,
-    created_by
+    created_by, creator_sees
   ) values (
-    context.organization_id, payer, line_sort,
-    coalesce(
-      app.find_payee_rule(context, item ->> 'payee', item ->> 'name'),
-      app.find_income_category(context, payer, line.booked_on)
-    ), batch.account_id, line.id, line.amount_minor, line.currency, line.booked_on, 'import', context.actor_id
+    context.organization_id, payer, line_sort, category, batch.account_id, line.id, line.amount_minor, line.currency,
+    line.booked_on, 'import', context.actor_id, app.is_hidden_category(category)
   );
   return 'created';
 end
@@ -9917,7 +10193,7 @@ begin
     when dimension = 'category' then coalesce(
       (select to_jsonb(c.name) from app.categories as c where c.id = key), jsonb_build_object('none', key)
     )
-    when dimension = 'payee' then to_jsonb(name)
+    when dimension = 'payee' then to_jsonb(app.rhythm_name(name))
     else app.group_label(dimension, key, null, '{}')
   end;
 end
@@ -10040,6 +10316,7 @@ declare
     case when wanted_status = 'active' then array['active', 'paused', 'cancelled'] else array[wanted_status] end;
   wanted_state constant text := filter ->> 'state';
   words constant text[] := app.word_patterns(filter ->> 'query');
+  pattern constant text := app.word_in_languages(filter ->> 'query');
   wanted_category constant text := app.clean_text(filter ->> 'category');
   -- Include archived categories, whose bills continue.
   wanted_category_id constant text :=
@@ -10131,7 +10408,7 @@ begin
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
         and (wanted_ids is null or b.id = any (wanted_ids))
         and (wanted_status is null or app.status_on(b, context.today) = any (listed))
-        and (words is null or app.fold_text(concat_ws(' ', b.name, b.payee, b.note)) like all (words))
+        and (words is null or app.names_word(b.name, b.payee, b.note, words, pattern))
         and (wanted_category is null or b.category_id is not distinct from wanted_category_id)
       offset 0
     ) as b
@@ -10242,6 +10519,9 @@ begin
   if page.total_count = 0 and words is not null then
     data := data || jsonb_strip_nulls(jsonb_build_object('no_match', app.find_near_bills(context, words)));
   end if;
+  if key is null and (wanted_category_id is not null or words is not null and wanted_category is null) then
+    warnings := warnings || app.warn_of_missed_bills(context, wanted_status, wanted_category_id, words, pattern);
+  end if;
   if bill.id is not null then
     data := data || app.describe_bill_history(context, bill);
     warnings := warnings || (data -> 'warnings');
@@ -10252,8 +10532,8 @@ begin
     from unnest(page.rows[:page_size]) with ordinality as r order by r.ordinality
   );
   return jsonb_build_object(
-    'data', data, 'warnings', warnings, 'total_count', page.total_count, 'totals_by_currency',
-    app.describe_sums(page.due_sums),
+    'data', data, 'warnings', warnings || app.warn_of_own_only(), 'total_count', page.total_count,
+    'totals_by_currency', app.describe_sums(page.due_sums),
     'next_cursor', case when cardinality(page.rows) > page_size then cursors[page_size] end,
     'page', jsonb_build_object('list', 'bills', 'cursors', cursors)
   );
@@ -10622,7 +10902,7 @@ CREATE OR REPLACE FUNCTION app.list_expenses(context app.context, arguments json
  SET random_page_cost TO '1.1'
 AS $function$
 declare
-  filter constant app.expense_filter := app.parse_expense_filter(context, arguments);
+  filter app.expense_filter := app.parse_expense_filter(context, arguments);
   is_csv constant boolean := coalesce(arguments ->> 'format' = 'csv', false);
   is_by_amount constant boolean := coalesce(arguments ->> 'sort' = 'amount', false);
   -- Amounts in one currency sort by amount, those in several by value.
@@ -10648,6 +10928,7 @@ begin
   if arguments ->> 'kind' = 'income' then
     return app.list_incomes(context, arguments);
   end if;
+  filter.pattern := app.word_in_languages(arguments ->> 'query');
   if app.is_plain(filter) and is_by_day and not is_ascending then
     sums := app.sum_plain_payments(filter);
     payment_ids := app.list_plain_payments(filter, key, page_size);
@@ -10757,7 +11038,8 @@ begin
       ))
     ) end,
     'warnings', app.warn_of_pending(pending_since is not null, context.base_currency, pending_since)
-      || app.warn_of_unvalued(filter)
+      || app.warn_of_unvalued(filter) || app.warn_of_own_only()
+      || case when key is null then app.warn_of_missed(filter) else '[]' end
   );
 end
 $function$;
@@ -10852,7 +11134,7 @@ CREATE OR REPLACE FUNCTION app.list_income_notes(context app.context, events app
  SET jit TO 'off'
 AS $function$
 declare
-  -- The oldest balance is from then.
+  -- No balance in a forecast is older.
   past_days constant int := 45;
   ahead_days constant int := 366;
 begin
@@ -10929,7 +11211,7 @@ declare
   rules jsonb;
 begin
   perform app.refuse_income_fields(
-    -- For these arguments, only the defaults apply.
+    -- These arguments may only have their default values.
     request - array(
       select a.key from jsonb_each_text(request) as a
       where (a.key, a.value) in (('sort', 'date'), ('order', 'desc'), ('format', 'json'))
@@ -10959,7 +11241,7 @@ begin
   select jsonb_agg(app.describe_income(context, i) order by i.recorded_seq) into rules
   from app.incomes as i
   where i.organization_id = context.organization_id and i.anchor_on is not null and i.deleted_at is null
-    and key is null;
+    and key is null and app.is_expected(context, i);
   return jsonb_build_object(
     'data', jsonb_build_object(
       'rows', (
@@ -11004,7 +11286,7 @@ AS $function$
 declare
   -- The last charge may be booked some days late. A recorded end is exact.
   days constant int := 10;
-  -- Bounds the time for a large organization, which then lacks only its oldest days.
+  -- Limits the time for large organizations, which lose only their oldest days.
   most_rows constant int := 50000;
   first_day date;
 begin
@@ -11064,7 +11346,7 @@ begin
     union
     select m.bill_id, m.ended_on, m.id, m.paid_on, m.amount_minor, m.currency
     from matches as m
-    -- A bill that goes on costs as much.
+    -- Another bill that has not ended covers the charge.
     where m.paid_on > m.ended_on + m.late and m.id not in (
       select o.id from matches as o where o.status in ('active', 'paused') and o.ended_on is null
     );
@@ -11170,7 +11452,9 @@ begin
       where i.change_id = change.id and i.organization_id = identity.current_organization_id()
     )
     select case k.table_name when 'expenses' then k.row_id else k.row ->> 'expense_id' end,
-      case k.table_name when 'categories' then k.row_id else k.row ->> 'category_id' end,
+      case when k.table_name = 'categories' then k.row_id
+        when k.row @> jsonb_build_object('creator_sees', true, 'created_by', auth.uid()) then null
+        else k.row ->> 'category_id' end,
       case k.table_name when 'settlements' then k.row_id end,
       case k.table_name when 'documents' then k.row_id end
     from kept as k
@@ -11181,6 +11465,24 @@ begin
     union
     select null, named.id #>> '{}', null, null
     from jsonb_path_query(change.facts, '$.**.about[*]') as named (id);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.list_subjects_of(match jsonb)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return array(
+    select case when c.value ->> 'state' = 'transfer' then 'transfer' else coalesce(c.value ->> 'bill_id', (
+      select p.expense_id from app.payments as p
+      where p.id = c.value #>> '{payment_ids,0}' and starts_with(p.expense_id, 'bill_')
+    )) end
+    from jsonb_array_elements(match -> 'candidates') with ordinality as c
+    order by c.ordinality
+  );
 end
 $function$;
 
@@ -11248,7 +11550,7 @@ AS $function$
 declare
   most constant int := 10;
 begin
-  -- Only a usual flow spreads charges over the days.
+  -- Without a usual flow, a forecast does not include these charges.
   if not exists (select from unnest(basis.positions) as p where p.weeks > 0)
     or basis.left_out @> '[{"code":"budgets_instead"}]' then
     return '[]';
@@ -11292,7 +11594,7 @@ exception when lock_not_available then
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.log_balance(context app.context, item jsonb, field text)
+CREATE OR REPLACE FUNCTION app.log_balance(context app.context, item jsonb, field text, is_confirmed boolean)
  RETURNS jsonb
  LANGUAGE plpgsql
  SET search_path TO ''
@@ -11308,10 +11610,12 @@ declare
   minor constant bigint := case when item ->> 'amount' ~ '^0+(\.0+)?$' then 0
     else app.parse_amount(item ->> 'amount', code, field || '.amount') end
     * case item ->> 'kind' when 'overdraft' then -1 else 1 end;
-  found_id constant text := app.find_account(context, left(item ->> 'name', 60), '{}');
+  found_id text;
   account app.accounts;
   written record;
 begin
+  perform app.check_no_limit(context, item, minor, code, is_confirmed, field);
+  found_id := app.find_account(context, left(item ->> 'name', 60), '{}');
   if app.clean_text(item ->> 'name') is null then
     perform app.fail('invalid_argument.expense_without_name', field => field || '.name');
   end if;
@@ -11332,13 +11636,13 @@ begin
         else jsonb_build_array(app.warning('account_new', jsonb_build_object(
           'name', account.name, 'names', to_jsonb(others)
         ))) end
-      || app.warn_of_balance(account, day, minor, code, item ->> 'kind' = 'overdraft')
+      || app.warn_of_balance(account, day, minor, code)
       || app.warn_of_gaps(account, day, null)
   );
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.log_balances(context app.context, items jsonb, is_preview boolean)
+CREATE OR REPLACE FUNCTION app.log_balances(context app.context, items jsonb, is_preview boolean, is_confirmed boolean DEFAULT false)
  RETURNS jsonb
  LANGUAGE plpgsql
  SET search_path TO ''
@@ -11354,7 +11658,7 @@ begin
     select i.value, i.ordinality - 1 from jsonb_array_elements(items) with ordinality as i
     where i.value ->> 'kind' in ('balance', 'overdraft')
   loop
-    logged := app.log_balance(context, item, format('items[%s]', index));
+    logged := app.log_balance(context, item, format('items[%s]', index), is_confirmed);
     results := results || ((logged -> 'result') || jsonb_build_object('index', index) || case
       when is_preview and logged #>> '{result,status}' = 'created'
         then '{"status":"would_create","id":null}' else '{}' end::jsonb);
@@ -11438,7 +11742,9 @@ begin
     cross join lateral app.draft_parts(d.value) as part
   ), 'assistant');
   totals := app.total_drafts(written);
-  balances := app.log_balances(context, arguments -> 'items', coalesce((arguments ->> 'dry_run')::boolean, false));
+  balances := app.log_balances(
+    context, arguments -> 'items', coalesce((arguments ->> 'dry_run')::boolean, false), is_duplicate_allowed
+  );
   incomes := app.log_incomes(context, arguments);
   return jsonb_build_object(
     'data', jsonb_build_object(
@@ -11477,10 +11783,11 @@ CREATE OR REPLACE FUNCTION app.log_income(context app.context, item jsonb, field
  SET search_path TO ''
 AS $function$
 declare
-  rhythm constant text := item ->> 'repeats';
   payer constant text := app.clean_text(item ->> 'payee');
-  day constant date :=
-    app.parse_received_on(context, coalesce(item ->> 'date', 'today'), field || '.date', rhythm is not null);
+  day constant date := app.parse_received_on(
+    context, coalesce(item ->> 'date', 'today'), field || '.date', item ->> 'repeats' is not null, true
+  );
+  rhythm constant text := coalesce(item ->> 'repeats', case when day > context.today + 1 then 'once' end);
   income app.incomes;
   same_id text;
   added jsonb;
@@ -11501,7 +11808,8 @@ begin
   income.sort := app.income_sort(concat_ws(' ', income.name, item ->> 'category'));
   income.category_id := coalesce(app.find_category(
     context, item ->> 'category', field || '.category', (request ->> 'create_missing_categories')::boolean
-  ), app.find_income_category(context, income.name, day));
+  ), app.choose_income_category(context, payer, app.clean_text(item ->> 'name'), income.name, day));
+  income.creator_sees := app.is_hidden_category(income.category_id);
   income.note := nullif(btrim(item ->> 'note'), '');
   income.received_on := day;
   if rhythm is null or day <= context.today then
@@ -11510,10 +11818,11 @@ begin
     end if;
     if same_id is null then
       insert into app.incomes as i (
-        organization_id, name, sort, category_id, amount_minor, currency, received_on, note, source, created_by
+        organization_id, name, sort, category_id, amount_minor, currency, received_on, note, source, created_by,
+        creator_sees
       ) values (
         context.organization_id, income.name, income.sort, income.category_id, income.amount_minor, income.currency,
-        income.received_on, income.note, 'assistant', context.actor_id
+        income.received_on, income.note, 'assistant', context.actor_id, income.creator_sees
       ) returning i.* into income;
     else
       select i.* into income from app.incomes as i where i.id = same_id;
@@ -11575,6 +11884,10 @@ begin
       || case when not jsonb_path_exists(added, '$[*].known[*]') then '[]'
         else jsonb_build_array(app.warning('income_known', jsonb_build_object(
           'items', jsonb_path_query_array(added, '$[*].known[*]')
+        ))) end
+      || case when not jsonb_path_exists(results, '$[*] ? (@.repeats == "once")') then '[]'
+        else jsonb_build_array(app.warning('income_planned', jsonb_build_object(
+          'names', jsonb_path_query_array(results, '$[*] ? (@.repeats == "once").name')
         ))) end
       || case when not jsonb_path_exists(results, '$[*] ? (@.status == "duplicate")') then '[]'
         else jsonb_build_array(app.warning('duplicate.income', jsonb_build_object(
@@ -11827,7 +12140,7 @@ begin
       from (select distinct u.text from unnest(texts) as u (text)) as c
       where c.text is not null
     ), pairs as materialized (
-      -- Comparing names takes the most time, so only those are compared that have the start of a word in common.
+      -- Comparing names takes the most time, so compare only those that share the start of a word.
       select distinct b.words as bill_words, c.words
       from (select x.words, left(k.word, 4) as start from bills as x, unnest(x.words) as k (word)) as b
       join (
@@ -11841,7 +12154,7 @@ begin
       join bills as b on b.words = p.bill_words
       where app.compare_names(p.words, p.bill_words) > 1
       group by p.words
-      -- A name that fits more bills identifies none.
+      -- A text that fits more bills is too vague.
       having count(distinct b.id) <= 5
     ) as m
     cross join unnest(m.ids) as i (id)
@@ -11903,6 +12216,63 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.match_import_rows(context app.context, batch app.import_batches, first integer, last integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_nestloop TO 'off'
+AS $function$
+declare
+  pairs app.match_pair[];
+  near app.match_pair[];
+  taken text[];
+  gone text[];
+  lines int[];
+  step int;
+begin
+  update app.import_rows as r set match = null
+  where r.import_id = batch.id and r.line between first and last and r.match is not null;
+  perform app.refresh_passed_bills(context);
+  perform app.match_known_rows(context, batch, first, last);
+  pairs := app.find_pairs(context, batch, first, last);
+  foreach step in array array[1, 2, 3, 4, 5, 6, 7, 8] loop
+    taken := app.taken_entries(batch);
+    if step = 5 then
+      perform app.match_transfers(context, batch, first, last);
+      perform app.match_sums(context, batch, first, last, taken);
+      continue;
+    end if;
+    gone := array(
+      select distinct ((p).entry).key
+      from unnest(pairs) as p
+      cross join lateral unnest(((p).entry).key || coalesce(((p).entry).payment_ids, '{}')) as u (id)
+      join unnest(taken) as t (id) on t.id = u.id
+    );
+    lines := array(
+      select r.line from app.import_rows as r
+      where r.import_id = batch.id and r.line between first and last and r.match is null
+    );
+    pairs := array(
+      select p
+      from unnest(pairs) as p
+      join unnest(lines) as l (line) on l.line = (p).line
+      left join unnest(gone) as g (key) on g.key = ((p).entry).key
+      where g.key is null
+    );
+    near := array(select p from unnest(pairs) as p where (p).tier = step);
+    if near <> '{}' then
+      perform app.write_matches(batch, near, app.assign_pairs(near));
+    end if;
+  end loop;
+  perform app.ask_of_own_accounts(context, batch, first, last);
+  perform app.recall_answers(context, batch, first, last);
+  update app.import_rows as r set match = '{"state": "new"}'
+  where r.import_id = batch.id and r.line between first and last and r.match is null and r.draft is not null
+    and not r.is_skipped and r.kind in ('expense', 'refund');
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.match_income_rules(context app.context, since date)
  RETURNS TABLE(id text, rule_id text)
  LANGUAGE plpgsql
@@ -11920,7 +12290,8 @@ declare
 begin
   for pair in
     with rules as materialized (
-      select i.id, i.amount_minor, i.currency, i.recorded_seq, app.read_income_name(i.name) as name,
+      select i.id, i.amount_minor, i.currency, i.recorded_seq, coalesce(i.ends_on = i.anchor_on, false) as is_once,
+        app.read_income_name(i.name) as name,
         app.dates_between(app.earlier_schedule(i), since - days, context.today + days + 1) as dates
       from app.incomes as i
       where i.organization_id = context.organization_id and i.anchor_on is not null and i.deleted_at is null
@@ -11940,6 +12311,8 @@ begin
         order by abs(d.day - r.received_on) limit 1
       ) as near on true
       where app.same_amount(u.amount_minor, r.amount_minor, named_percent)
+        -- A bonus is not the salary of the same payer.
+        and (not u.is_once or near.day is not null and app.same_amount(u.amount_minor, r.amount_minor, percent))
     ), names as materialized (
       select t.text, app.read_income_name(t.text) as name from (select distinct p.text from pairs as p) as t
     ), ranked as materialized (
@@ -11967,9 +12340,9 @@ begin
     left join rivals as o on o.rule_id = r.rule_id and o.words = r.words
     order by r.place
   loop
-    -- Each date has one income. Another one of that day is somebody else's, or a bonus.
+    -- Each date takes one income; another one on that day is a bonus or from another payer.
     continue when array[pair.id, pair.rule_day] && taken
-      -- Of several payers who pay on the same dates, only one is the rule's.
+      -- If several payers pay on the same dates, the rule has only one of them.
       or pair.others && payers;
     taken := taken || array_remove(array[pair.id, pair.rule_day], null);
     payers := payers || pair.payer;
@@ -12291,8 +12664,8 @@ begin
       from seen as s
       where s.table_name = 'payments' and s.was is not null and s.becomes is not null
     ), priced as (
-      -- On an autopay bill, an amount set for a date is paid without a person. Amounts derived from the bill's own
-      -- amount count there.
+      -- An autopay bill pays the amount set for a date without a person. Amounts derived from the bill's own amount
+      -- count with the bill.
       select s.becomes ->> 'currency' as currency,
         abs((s.becomes ->> 'expected_minor')::numeric - coalesce((s.was ->> 'expected_minor')::numeric, 0)) as minor,
         exists (select from app.expenses as e where e.id = s.becomes ->> 'expense_id' and e.autopay) as is_automatic
@@ -12485,6 +12858,24 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.month_words()
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return 'jan(uary?)?|feb(ruary?)?|mar(ch|z)?|apr(il)?|ma[iy]|jun[ei]?|jul[iy]?|aug(ust)?|'
+    || 'sept?(ember)?|o[ck]t(ober)?|nov(ember)?|de[cz](ember)?|'
+    || 'janvier|fevrier|mars|avril|juin|juillet|aout|septembre|octobre|novembre|decembre|enero|febrero|marzo|'
+    || 'abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|gennaio|febbraio|aprile|maggio|'
+    || 'giugno|luglio|settembre|ottobre|dicembre|janeiro|fevereiro|marco|maio|junho|julho|setembro|outubro|'
+    || 'novembro|dezembro|januari|februari|maart|mei|augustus|stycz(en|nia)|lut(y|ego)|mar(zec|ca)|'
+    || 'kwie(cien|tnia)|maja|czerw(iec|ca)|lip(iec|ca)|sierp(ien|nia)|wrzes(ien|nia)|pazdziernika?|listopada?|'
+    || 'grud(zien|nia)';
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.most_document_bytes(plan text)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -12625,6 +13016,18 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.names_word(name text, payee text, note text, words text[], pattern text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN ((app.fold_text(concat_ws(' '::text, name, payee, note)) ~~ ALL (words)) OR ((pattern IS NOT NULL) AND (app.fold_text(concat_ws(' '::text, name, payee, note)) ~ pattern)));
+
+CREATE OR REPLACE FUNCTION app.matches_filter(filter app.expense_filter, category_id text, tags text[], match_key text, name text, payee text, note text, payment_note text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN ((((filter).category_ids IS NULL) OR (COALESCE(category_id, ''::text) = ANY ((filter).category_ids))) AND (((filter).not_category_ids IS NULL) OR (COALESCE(category_id, ''::text) <> ALL ((filter).not_category_ids))) AND (((filter).payee IS NULL) OR (match_key = (filter).payee)) AND (((filter).tags = '{}'::text[]) OR ((lower((tags)::text))::text[] && (filter).tags)) AND (((filter).words IS NULL) OR ((name IS NOT NULL) AND app.names_word(name, payee, concat_ws(' '::text, note, payment_note), (filter).words, (filter).pattern))));
+
 CREATE OR REPLACE FUNCTION app.needs_attention(document app.documents)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -12694,12 +13097,9 @@ begin
     found.leaves_on := app.next_term_start(bill, earliest);
     found.ends_term := found.leaves_on = first or months > 2;
   elsif until is not null and (first is not null or (bill.contract ->> 'term_months')::int = 0) then
-    found.leaves_on := greatest(earliest, first);
-    if until <> 'day' then
-      found.leaves_on := (date_trunc(until, found.leaves_on - 1) + case until when 'month' then interval '1 month'
-        else interval '3 months' end)::date;
-    end if;
-    found.ends_term := coalesce(earliest <= first, false);
+    found.leaves_on := app.next_notice_end(greatest(earliest, first), until);
+    -- The minimum term may end within a month, so its last day to cancel is that of the month.
+    found.ends_term := until = 'quarter' or coalesce(found.leaves_on = app.next_notice_end(first, until), false);
   end if;
   found.leaves_on := case when found.leaves_on <= coalesce(bill.ends_on, 'infinity') then found.leaves_on end;
   found.cancel_by := app.cancel_by(bill, found.leaves_on);
@@ -12713,6 +13113,12 @@ CREATE OR REPLACE FUNCTION app.next_cancel_by(bill app.expenses, today date)
  LANGUAGE sql
  IMMUTABLE
 RETURN (app.next_exit(bill, today)).cancel_by;
+
+CREATE OR REPLACE FUNCTION app.next_notice_end(day date, until text)
+ RETURNS date
+ LANGUAGE sql
+ IMMUTABLE
+RETURN (CASE until WHEN 'month'::text THEN (date_trunc('month'::text, ((day - 1))::timestamp with time zone) + '1 mon'::interval) WHEN 'quarter'::text THEN (date_trunc('quarter'::text, ((day - 1))::timestamp with time zone) + '3 mons'::interval) ELSE (day)::timestamp with time zone END)::date;
 
 CREATE OR REPLACE FUNCTION app.next_open_occurrence(context app.context, bill app.expenses, amount text, in_advance boolean, paid_on date)
  RETURNS app.expense_occurrences
@@ -13403,7 +13809,7 @@ declare
   currency constant text := coalesce(args ->> 'base_currency', context.base_currency);
 begin
   return case
-    -- Before the account is overdrawn.
+    -- A limit of 0 warns of an overdraft; other amounts must not be zero.
     when limit_text ~ '^0+(\.0{1,4})?$' then '0'
     else app.parse_amount(limit_text, currency, 'low_balance_limit')::text end || ' ' || currency;
 end
@@ -13496,7 +13902,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.parse_received_on(context app.context, value text, field text, is_rule boolean)
+CREATE OR REPLACE FUNCTION app.parse_received_on(context app.context, value text, field text, is_rule boolean, may_be_ahead boolean DEFAULT false)
  RETURNS date
  LANGUAGE plpgsql
  STABLE
@@ -13506,7 +13912,7 @@ declare
   most constant interval := '5 years';
   day constant date := app.parse_date(context, value, field, not is_rule);
 begin
-  if day > context.today + 1 and not is_rule or day > context.today + most then
+  if day > context.today + 1 and not (is_rule or may_be_ahead) or day > context.today + most then
     perform app.fail('date_out_of_range.income_ahead', jsonb_build_object('date', day), field);
   end if;
   return case when day > context.today + 1 then day else app.parse_paid_on(context, value, field) end;
@@ -13697,22 +14103,15 @@ CREATE OR REPLACE FUNCTION app.payer_words(name text)
  SET search_path TO ''
 AS $function$
 declare
-  months constant text := '\m(jan(uary?)?|feb(ruary?)?|mar(ch|z)?|apr(il)?|ma[iy]|jun[ei]?|jul[iy]?|aug(ust)?|'
-    || 'sept?(ember)?|o[ck]t(ober)?|nov(ember)?|de[cz](ember)?|'
-    || 'janvier|fevrier|mars|avril|juin|juillet|aout|septembre|octobre|novembre|decembre|enero|febrero|marzo|'
-    || 'abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|gennaio|febbraio|aprile|maggio|'
-    || 'giugno|luglio|settembre|ottobre|dicembre|janeiro|fevereiro|marco|maio|junho|julho|setembro|outubro|'
-    || 'novembro|dezembro|januari|februari|maart|mei|augustus|stycz(en|nia)|lut(y|ego)|mar(zec|ca)|'
-    || 'kwie(cien|tnia)|maja|czerw(iec|ca)|lip(iec|ca)|sierp(ien|nia)|wrzes(ien|nia)|pazdziernika?|listopada?|'
-    || 'grud(zien|nia))\M';
-  -- Whose income it is, and which.
+  -- Owners, and words that say nothing about the payer.
   others constant text := '\m(my|our|his|her|their|the|from|for|of|in|on|to|and|main|second|job|mein|unser|vom|von|im|'
     || 'und|fur|de|du|des|del|di|do|da|van|voor|pour|por|per|bonus|month(ly)?|income|net|nett?o|gross|brutto|payment|'
     || 'deposit|transfer|zahlung)\M|\S+''s\M|\S*\d\S*';
   legal_forms constant text := '\m(gmbh|mbh|ag|kg|ohg|inc|ltd|llc|plc|corp|sarl|srl|spa|nv|bv)\M';
 begin
   return app.descriptor_words(btrim(regexp_replace(
-    app.fold_text(name), app.earned_words() || '|' || months || '|' || others || '|' || legal_forms, ' ', 'g'
+    app.fold_text(name),
+    app.earned_words() || '|\m(' || app.month_words() || ')\M|' || others || '|' || legal_forms, ' ', 'g'
   )));
 end
 $function$;
@@ -13945,7 +14344,7 @@ begin
     || case when batch.account_id is null and batch.read ? 'header'
       and (batch.read -> 'questions' <> '[]' or (batch.read -> 'given') || (batch.read -> 'answers') <> '{}')
     then jsonb_build_array(app.warning('layout_forgotten')) else '[]' end
-    || app.warn_of_unspent(context, batch, counted -> 'new'));
+    || app.warn_of_unspent(context, batch, counted -> 'new') || app.warn_of_recalled(batch));
 end
 $function$;
 
@@ -14079,7 +14478,10 @@ begin
       set draft = r.draft || jsonb_build_object('id', app.new_id('exp'))
           -- A person confirmed that the row is new, although it resembles a record.
           || case when r.match ? 'answer' then '{"stands_alone": true}' else '{}'::jsonb end,
-        match = jsonb_strip_nulls(jsonb_build_object('state', 'new', 'line_id', r.match -> 'line_id'))
+        match = jsonb_strip_nulls(jsonb_build_object(
+          'state', 'new', 'line_id', r.match -> 'line_id', 'answer', r.match -> 'answer',
+          'candidates', case when r.match ? 'answer' then r.match -> 'candidates' end
+        ))
       where r.import_id = batch.id and r.line between page[1] and page[cardinality(page)] and r.line = any (page)
       returning r.line, r.draft
     )
@@ -14652,6 +15054,61 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.recall_answers(context app.context, batch app.import_batches, first integer, last integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+ SET enable_nestloop TO 'off'
+AS $function$
+declare
+  percent constant int := 30;
+  days constant text[] := array(
+    select distinct coalesce(r.draft ->> 'paid_on', r.item ->> 'date') from app.import_rows as r
+    where r.import_id = batch.id and r.line between first and last and r.match ->> 'state' = 'likely'
+  );
+begin
+  if days = '{}' or batch.account_id is null then
+    return;
+  end if;
+  update app.import_rows as r
+  set match = app.settle_match(r.match, w.answer) || '{"remembered": true}'
+  from (
+    with asked as materialized (
+      select s.line, s.match, s.direction, s.currency, s.amount_minor, app.list_subjects_of(s.match) as subjects,
+        app.without_months(app.descriptor_words(s.text)) as words
+      from app.statement_rows(context, batch, days) as s
+      where s.line between first and last and s.match ->> 'state' = 'likely' and not s.is_skipped
+    ), answered as materialized (
+      select l.direction, l.currency, l.amount_minor, l.booked_on, l.id, l.answered ->> 'is' as answer,
+        array(select jsonb_array_elements_text(l.answered -> 'of')) as subjects,
+        app.without_months(app.descriptor_words(l.text)) as words
+      from app.statement_lines as l
+      where l.account_id = batch.account_id and l.organization_id = batch.organization_id and l.answered is not null
+    ), latest as (
+      select distinct on (a.line) a.line, a.match, a.subjects, p.answer
+      from asked as a
+      join answered as p on p.words = a.words and p.direction = a.direction and p.currency = a.currency
+      where app.same_amount(p.amount_minor, a.amount_minor, percent) and p.subjects @> a.subjects
+        and array_position(a.subjects, null) is null
+      order by a.line, p.booked_on desc, p.id desc
+    )
+    select l.line, case l.answer when 'new' then '"new"'::jsonb
+      else l.match -> 'candidates' -> (array_position(l.subjects, l.answer) - 1) -> 'id' end as answer
+    from latest as l
+    where l.answer = 'new' or cardinality(array_positions(l.subjects, l.answer)) = 1
+      -- Two rows can't be the other half of one line, or pay one date.
+      and not exists (
+        select from asked as o
+        cross join lateral jsonb_array_elements(o.match -> 'candidates') as theirs
+        cross join lateral jsonb_array_elements(l.match -> 'candidates') as ours
+        where o.line <> l.line and theirs - 'state' = ours - 'state'
+          and ours ?| array['half_id', 'payment_ids', 'due_on']
+      )
+  ) as w
+  where r.import_id = batch.id and r.line = w.line;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.reconcile(context app.context, arguments jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -14785,6 +15242,7 @@ begin
     'balances', app.describe_balance_rows(account.id, first_day, last_day),
     'bank_only_count', found.bank_count, 'books_only_count', found.books_count, 'linked_count', found.linked_count,
     'without_document_count', found.undocumented_count,
+    'transfers', coalesce(app.sum_transfers(account.id, first_day, last_day), '[]'),
     'totals', jsonb_build_object(
       'bank', app.sum_by_currency(bank), 'books', app.sum_by_currency(books),
       'difference', app.sum_by_currency(bank || app.negate_amounts(books))
@@ -14798,7 +15256,8 @@ begin
       or least(last_day, context.today) > last_line + quiet_days
     then jsonb_build_array(app.warning('no_statement', jsonb_build_object(
       'account', account.name, 'first', first_line, 'last', last_line
-    ))) else '[]' end || app.warn_of_gaps(account, first_day, last_day));
+    ))) else '[]' end || app.warn_of_gaps(account, first_day, last_day)
+    || case when arguments ? 'to' then app.warn_of_unknown_balance(context, account, last_day) else '[]' end);
 end
 $function$;
 
@@ -15351,6 +15810,41 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.rhythm_name(name text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+declare
+  months constant text := '^(d[''’])?(' || app.month_words() || ')$';
+  -- These are first names, too.
+  people constant text := '^(jan|mai|may|april|june|august)$';
+  dates constant text := '^((0?[1-9]|1[0-2])[/.-](20)?[2-4]\d|20\d\d[/.-](0?[1-9]|1[0-2]))$';
+  years constant text := '^(20\d\d|[''’]\d\d)$';
+  links constant text := '^(for|of|in|im|fur|vom|de|del|do|di|za|voor|pour|per)$';
+  words constant text[] := regexp_split_to_array(btrim(rhythm_name.name), '\s+');
+  plain constant text[] := array(
+    select btrim(app.fold_text(w.word), '.,;:()[]-') from unnest(words) with ordinality as w (word, place)
+    order by w.place
+  );
+  kept text[] := '{}';
+  is_dropped boolean := false;
+begin
+  for i in 1..cardinality(words) loop
+    is_dropped := plain[i] ~ dates
+      or plain[i] ~ months and (plain[i] !~ people or coalesce(plain[i + 1] ~ years, i = cardinality(words)))
+      or plain[i] ~ years and (is_dropped or coalesce(plain[i + 1] ~ months, false));
+    if not is_dropped then
+      kept := kept || words[i];
+    elsif app.fold_text(kept[cardinality(kept)]) ~ links then
+      kept := kept[:cardinality(kept) - 1];
+    end if;
+  end loop;
+  return coalesce(nullif(btrim(array_to_string(kept, ' '), ' ,;:-/('), ''), rhythm_name.name);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.room_for_documents(at timestamp with time zone)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -15483,7 +15977,7 @@ begin
   perform identity.note_standing();
   if is_write then
     perform app.refuse_reader();
-    -- Writes of one organization are serialized. The second of two equal calls sees what the first wrote, a checked
+    -- Writes of one organization are serialized. The second of two equal calls sees the writes of the first, a checked
     -- version cannot change before the write, and the numbers of changes follow their order of effect. Organizations
     -- don't wait for each other. Long writes take the lock at their end.
     if not app.is_long(tool, arguments) then
@@ -15631,6 +16125,27 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.settle_match(match jsonb, answer jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return match - array['payment_ids', 'bill_id', 'due_on', 'half_id', 'remembered']
+    || jsonb_build_object('answer', answer) || coalesce(
+    (
+      select '{"state": "linked"}' || c - array['id', 'name', 'date', 'amount', 'currency']
+      from jsonb_array_elements(match -> 'candidates') with ordinality as l (c, place)
+      where answer = '"same"' and place = 1 or c -> 'id' = answer
+      order by place
+      limit 1
+    ),
+    '{"state": "new"}'
+    );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.settle_proposal(proposal_id text, user_id uuid, through text, hash text, decision text, at timestamp with time zone)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -15763,7 +16278,7 @@ begin
   if not arguments ? 'spend' then
     return days;
   end if;
-  -- The requested account pays, otherwise the only one.
+  -- The requested account pays, or the only one.
   select p.* into payer from unnest(basis.positions) as p
   where p.account_id = coalesce(spend_from.account_id, (
     select min(o.account_id) from unnest(basis.positions) as o where o.kind <> 'closed'
@@ -16483,6 +16998,63 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.sum_transfers(account_id text, first date, last date, patterns text[] DEFAULT NULL::text[])
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  most constant int := 20;
+  max_days_apart constant int := 5;
+  kinds constant text[] := array['own_transfer', 'savings', 'exchange', 'top_up', 'card_payment'];
+begin
+  return (
+    with halves as (
+      select l.*, null::text as other_id
+      from app.statement_lines as l
+      where l.organization_id = identity.current_organization_id() and l.kind = any (kinds)
+        and l.other_half_id is null and l.booked_on between first and last
+        and not exists (select from app.statement_lines as o where o.other_half_id = l.id)
+      union all
+      -- Of two halves, the one that leaves an account counts.
+      select o.*, i.account_id
+      from (
+        select l.id, l.other_half_id from app.statement_lines as l
+        where l.organization_id = identity.current_organization_id() and l.other_half_id is not null
+          and l.booked_on between first - max_days_apart and last + max_days_apart
+        union all
+        select l.other_half_id, l.id from app.statement_lines as l
+        where l.organization_id = identity.current_organization_id() and l.other_half_id is not null
+          and l.booked_on between first - max_days_apart and last + max_days_apart
+      ) as pair (out_id, in_id)
+      join app.statement_lines as o on o.id = pair.out_id and o.direction = 'out'
+      join app.statement_lines as i on i.id = pair.in_id and i.direction <> 'out'
+      -- Each account may book its half on another day.
+      where case when i.account_id = sum_transfers.account_id then i.booked_on else o.booked_on end
+        between first and last
+    )
+    select jsonb_agg(t.told order by t.latest desc, t.told ->> 'from', t.told ->> 'to')
+    from (
+      select max(h.booked_on) as latest, jsonb_strip_nulls(jsonb_build_object(
+        'from', case when h.direction = 'out' then a.name else min(h.kind) end,
+        'to', case when h.direction = 'out' then coalesce(b.name, min(h.kind)) else a.name end,
+        'count', count(*), 'amount', app.format_amount(sum(h.amount_minor), h.currency), 'currency', h.currency
+      )) as told
+      from halves as h
+      join app.accounts as a on a.id = h.account_id
+      left join app.accounts as b on b.id = h.other_id
+      where (sum_transfers.account_id is null or sum_transfers.account_id in (h.account_id, h.other_id))
+        and (patterns is null or app.fold_text(concat_ws(' ', h.text, b.name, h.kind)) like all (patterns))
+      group by a.name, b.name, case when b.name is null then h.kind end, h.direction, h.currency
+      order by 1 desc
+      limit most
+    ) as t
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.sum_up_update(context app.context, bill app.expenses, old app.expenses, arguments jsonb, occurrence app.expense_occurrences)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -16595,10 +17167,19 @@ begin
       order by case when dimensions[1] in ('month', 'week', 'day') then s.key_1 end, s.income desc, s.key_1, s.key_2
     ) as place
     from sums as s
+  ), folded as (
+    select r.key_1, r.key_2, r.label, r.income, r.spent, r.count, r.place, false as is_rest
+    from ranked as r
+    where r.place <= top or dimensions[1] in ('month', 'week', 'day')
+    union all
+    select null, null, null, sum(r.income), sum(r.spent), sum(r.count), top + 1, true
+    from ranked as r
+    where r.place > top and dimensions[1] not in ('month', 'week', 'day')
+    having count(*) > 0
   ), shown as (
     select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-      'group', case when dimensions[2] is null
-        then jsonb_build_array(app.label_income(dimensions[1], r.key_1, r.label))
+      'group', case when r.is_rest then '[{"none": "rest"}]'
+        when dimensions[2] is null then jsonb_build_array(app.label_income(dimensions[1], r.key_1, r.label))
         else jsonb_build_array(
           app.label_income(dimensions[1], r.key_1, r.label), app.label_income(dimensions[2], r.key_2, r.label)
         ) end,
@@ -16606,15 +17187,16 @@ begin
       'income', case when is_net then app.format_minor(r.income, exponent) end,
       'spending', case when is_net then app.format_minor(r.spent, exponent) end
     )) order by r.place) as rows
-    from ranked as r
-    where r.place <= top or dimensions[1] in ('month', 'week', 'day')
+    from folded as r
   )
   select coalesce(n.rows, '[]'), (
     select jsonb_strip_nulls(jsonb_build_object(
       'amount', app.format_minor(coalesce(sum(s.income - s.spent), 0), exponent), 'currency', target,
       'count', case when not is_net then coalesce(sum(s.count), 0) end,
       'income', case when is_net then app.format_minor(coalesce(sum(s.income), 0), exponent) end,
-      'spending', case when is_net then app.format_minor(coalesce(sum(s.spent), 0), exponent) end
+      'spending', case when is_net then app.format_minor(coalesce(sum(s.spent), 0), exponent) end,
+      'average', case when is_net and dimensions = array['month'] then app.average_net(context, period, array_agg(
+        (s.key_1, s.income - s.spent)::app.month_sum), exponent) end
     ))
     from sums as s
   ) into rows, total
@@ -16675,6 +17257,7 @@ begin
   if arguments ->> 'kind' in ('income', 'net') then
     return app.summarize_income(context, arguments);
   end if;
+  filter.pattern := app.word_in_languages(arguments ->> 'query');
   filter.from_on := period.from_on;
   filter.to_on := period.to_on;
   -- People who see only their own records don't see the shares of others.
@@ -16769,7 +17352,7 @@ begin
 
   warnings := warnings || app.warn_of_unsettled(context, filter)
     || app.warn_of_pending(spending.pending_since is not null, target, spending.pending_since)
-    || app.warn_of_unvalued(filter)
+    || app.warn_of_unvalued(filter) || app.warn_of_own_only() || app.warn_of_missed(filter)
     || case when is_compared and books_begin is null then app.warn_of_borders(filter, period, earlier) else '[]' end;
 
   return jsonb_build_object(
@@ -17019,7 +17602,11 @@ BEGIN ATOMIC
       CROSS JOIN LATERAL ( SELECT app.missing_of_contract(b.*, (find_cancel_dates.context).today) AS missing) m)
       LEFT JOIN LATERAL ( SELECT app.cancel_by(b.*, (((b.contract ->> 'leave_on'::text))::date + 1)) AS day
            WHERE ((b.contract ? 'drafted_on'::text) AND app.is_running(b.*))) missed ON ((missed.day < (find_cancel_dates.context).today)))
-   WHERE ((b.organization_id = (find_cancel_dates.context).organization_id) AND (b.kind = 'bill'::text) AND (b.status = 'active'::text) AND (b.deleted_at IS NULL) AND ((b.renews_on IS NOT NULL) OR (b.contract IS NOT NULL)) AND ((missed.day IS NOT NULL) OR (e.ends_term AND (e.cancel_by <= ((find_cancel_dates.context).today + find_cancel_dates.horizon_days))) OR ((e.leaves_on IS NULL) AND (m.missing <> '{}'::text[]) AND
+   WHERE ((b.organization_id = (find_cancel_dates.context).organization_id) AND (b.kind = 'bill'::text) AND (b.status = 'active'::text) AND (b.deleted_at IS NULL) AND ((b.renews_on IS NOT NULL) OR (b.contract IS NOT NULL)) AND ((missed.day IS NOT NULL) OR ((e.cancel_by <= ((find_cancel_dates.context).today +
+         CASE
+             WHEN e.ends_term THEN find_cancel_dates.horizon_days
+             ELSE LEAST(find_cancel_dates.horizon_days, 3)
+         END)) AND (e.ends_term OR (split_part(COALESCE((b.contract ->> 'notice'::text), ''::text), ' to '::text, 2) <> 'day'::text))) OR ((e.leaves_on IS NULL) AND (m.missing <> '{}'::text[]) AND
          CASE
              WHEN (r.renews_on IS NOT NULL) THEN (r.renews_on <= ((find_cancel_dates.context).today + find_cancel_dates.horizon_days))
              ELSE (b.contract ?| ARRAY['started_on'::text, 'term_months'::text, 'renewal_months'::text, 'notice'::text])
@@ -17547,8 +18134,10 @@ begin
       ),
       received_on = case when i.received_on is not null then coalesce(day, i.received_on) end,
       anchor_on = case when i.anchor_on is not null then coalesce(day, i.anchor_on) end,
+      ends_on = case when i.ends_on = i.anchor_on then coalesce(day, i.ends_on) else i.ends_on end,
       category_id = case when changes ? 'category' then new_category_id else i.category_id end,
-      note = case when changes ? 'note' then nullif(btrim(changes ->> 'note'), '') else i.note end
+      note = case when changes ? 'note' then nullif(btrim(changes ->> 'note'), '') else i.note end,
+      creator_sees = i.creator_sees and i.created_by = context.actor_id and not changes ? 'category'
     where i.id = income.id
     returning i.* into income;
     updated := updated || (
@@ -17821,14 +18410,13 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.warn_of_balance(account app.accounts, day date, minor bigint, code text, is_overdraft boolean)
+CREATE OR REPLACE FUNCTION app.warn_of_balance(account app.accounts, day date, minor bigint, code text)
  RETURNS jsonb
  LANGUAGE plpgsql
  STABLE
  SET search_path TO ''
 AS $function$
 declare
-  round_units constant int := 100;
   facts constant jsonb := jsonb_build_object(
     'name', account.name, 'date', day, 'amount', app.format_amount(minor, code), 'currency', code
   );
@@ -17864,9 +18452,6 @@ begin
     warnings := warnings || app.warning('balance_of_statement', facts || jsonb_build_object(
       'stated', app.format_amount(stated.amount_minor, code)
     ));
-  end if;
-  if is_overdraft and minor % (round_units * 10 ^ app.currency_exponent(code, 'currency'))::bigint = 0 then
-    warnings := warnings || app.warning('overdraft_is_balance', facts);
   end if;
   return warnings;
 end
@@ -18207,6 +18792,122 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.warn_of_missed(filter app.expense_filter)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  most constant int := 3;
+  wider app.expense_filter := filter;
+  narrower app.expense_filter := filter;
+  missed jsonb;
+  category record;
+  warnings jsonb := '[]';
+begin
+  if filter.category_ids is not null then
+    if '' = any (filter.category_ids) then
+      return '[]';
+    end if;
+    wider.category_ids := array[''];
+    missed := app.find_missed(wider, null);
+    return case when missed is null then '[]' else jsonb_build_array(
+      app.warning('uncategorized_left_out', missed)
+    ) end;
+  elsif filter.words is null then
+    return '[]';
+  end if;
+  wider.words := null;
+  wider.pattern := null;
+  for category in
+    select c.id, c.name from app.categories as c
+    where c.organization_id = identity.current_organization_id()
+      and (app.fold_text(c.name) like all (filter.words)
+        or filter.pattern is not null and app.fold_text(c.name) ~ filter.pattern)
+    order by c.archived_at is not null, c.name
+    limit most
+  loop
+    wider.category_ids := array[category.id];
+    narrower.category_ids := wider.category_ids;
+    missed := app.find_missed(wider, narrower);
+    if missed is not null then
+      warnings := warnings || app.warning('category_left_out', missed || jsonb_build_object('name', category.name));
+    end if;
+  end loop;
+  return warnings;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.warn_of_missed_bills(context app.context, wanted_status text, category_id text, words text[], pattern text)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  most constant int := 10;
+begin
+  return (
+    select coalesce(jsonb_agg(app.warning(
+      case when category_id is null then 'category_left_out.bills' else 'uncategorized_left_out.bills' end,
+      jsonb_build_object('name', s.category, 'names', s.names, 'count', s.count)
+    ) order by s.category), '[]')
+    from (
+      select c.name as category, (array_agg(b.name order by lower(b.name)))[:most] as names, count(*) as count
+      from app.expenses as b
+      left join app.categories as c on c.id = b.category_id
+      where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
+        and (wanted_status is null or app.status_on(b, context.today) = wanted_status)
+        and case when warn_of_missed_bills.category_id is not null
+          then b.category_id is null and (words is null or app.names_word(b.name, b.payee, b.note, words, pattern))
+          else app.names_word(c.name, null, null, words, pattern)
+            and not app.names_word(b.name, b.payee, b.note, words, pattern) end
+      group by c.name
+    ) as s
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.warn_of_own_only()
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return case when identity.sees_own_only() then jsonb_build_array(app.warning('own_records_only')) else '[]' end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.warn_of_recalled(batch app.import_batches)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  most constant int := 10;
+begin
+  return (
+    select case when count(*) = 0 then '[]'::jsonb else jsonb_build_array(app.warning('answers_recalled',
+      jsonb_build_object('count', count(*), 'rows', jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+        'line', r.line, 'name', coalesce(r.draft -> 'name', r.item -> 'name'), 'as', r.state, 'of', (
+          select e.name from app.expenses as e where e.id = r.bill_id
+        )
+      )) order by r.line) filter (where r.place <= most))
+    )) end
+    from (
+      select i.*, i.match ->> 'state' as state, coalesce(i.match ->> 'bill_id', (
+        select p.expense_id from app.payments as p where p.id = i.match #>> '{payment_ids,0}'
+      )) as bill_id, row_number() over (order by i.line) as place
+      from app.import_rows as i
+      where i.import_id = batch.id and i.match ? 'remembered' and not i.is_skipped
+    ) as r
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.warn_of_recurring_charges(context app.context, batch app.import_batches)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -18437,6 +19138,22 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.warn_of_unknown_balance(context app.context, account app.accounts, day date)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  known constant jsonb := app.describe_balances_around(context, account.id, day);
+begin
+  return case when known is null or known @> jsonb_build_array(jsonb_build_object('before', jsonb_build_array(day)))
+    then '[]' else jsonb_build_array(
+      app.warning('balance_of_day_unknown', jsonb_build_object('day', day, 'known', known))
+    ) end;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.warn_of_unsettled(context app.context, filter app.expense_filter)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -18632,9 +19349,8 @@ begin
     and old.status <> bill.status and not arguments ? 'pause_until'
     and not coalesce(bill.contract ? 'confirmed_on', false) then
     warnings := warnings || app.warning('contract_goes_on', jsonb_build_object(
-      'name', bill.name, 'payee', bill.payee, 'status', bill.status,
-      'cancel_by', case when bill.status = 'cancelled' then app.next_cancel_by(old, context.today) end
-    ));
+      'name', bill.name, 'payee', bill.payee, 'status', bill.status
+    ) || case when bill.status = 'cancelled' then app.describe_exit(old, context.today) else '{}' end);
   end if;
   if bill.contract ? 'confirmed_on' then
     if bill.contract -> 'confirmed_on' is distinct from old.contract -> 'confirmed_on' and bill.ends_on is null
@@ -18644,9 +19360,8 @@ begin
   elsif arguments #>> '{set,ends_on}' <> '' and bill.ends_on is distinct from old.ends_on and bill.status = 'active'
   then
     warnings := warnings || app.warning('ends_here', jsonb_build_object(
-      'name', bill.name, 'payee', bill.payee, 'ends_on', bill.ends_on,
-      'cancel_by', app.next_cancel_by(old, context.today)
-    ));
+      'name', bill.name, 'payee', bill.payee, 'ends_on', bill.ends_on
+    ) || app.describe_exit(old, context.today));
   end if;
   if arguments ? 'pause_until' then
     warnings := warnings || app.warning('paused_until', jsonb_build_object(
@@ -18747,6 +19462,47 @@ begin
     bill.remind_again := bill.remind_again[2:];
   end if;
   return bill;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.without_months(words text[])
+ RETURNS text[]
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+declare
+  kept text[];
+begin
+  if array_to_string(words, ' ') !~ ('\m(' || app.month_words() || ')\M') then
+    return words;
+  end if;
+  kept := array(
+    select w.word from unnest(words) with ordinality as w (word, place)
+    where w.word !~ ('^(' || app.month_words() || ')$') order by w.place
+  );
+  return case when kept = '{}' then words else kept end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.word_in_languages(query text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+declare
+  word constant text := app.fold_text(app.clean_text(query));
+begin
+  -- Only words that mean nothing else in another language, because totals include what they find.
+  return case
+    when word ~ ('^(insurances?|versicherung(en)?|assurances?|seguros?|assicurazion[ei]|verzekering(en)?|'
+      || 'ubezpieczeni[ea])$')
+      then '\minsurances?\M|versicherung|\massurances?\M|\mseguros\M|\mseguros? d|assicurazion|verzekering|ubezpieczeni'
+    when word ~ '^(electricity|strom|electricite|electricidad|elettricita|elektriciteit|stroom|eletricidade)$'
+      then 'electricity|electricite|electricidad|elettricita|elektriciteit|eletricidade|elektrizitat|\mstroom\M|'
+        || '\m(oko)?strom(abschlag|rechnung|kosten)?\M'
+  end;
 end
 $function$;
 
@@ -19121,10 +19877,10 @@ begin
   ), written as (
     insert into app.statement_lines (
       id, organization_id, account_id, booked_on, text, kind, direction, amount_minor, currency, nth, is_skipped,
-      other_half_id, change_id
+      other_half_id, change_id, answered
     )
     select s.id, batch.organization_id, batch.account_id, s.booked_on, s.text, s.kind, s.direction, s.amount_minor,
-      s.currency, s.nth, s.is_skipped, s.match ->> 'half_id', change
+      s.currency, s.nth, s.is_skipped, s.match ->> 'half_id', change, app.describe_answer(s.match)
     from staged as s
     where batch.account_id is not null and s.known_id is null
     on conflict do nothing
@@ -20207,7 +20963,7 @@ CREATE OR REPLACE FUNCTION jobs.new_low_balances(user_id uuid, organization_id t
 AS $function$
 declare
   today constant date := (at at time zone 'utc')::date;
-  -- The expected day of the same fall moves from day to day. One that should have come moves until a newer balance.
+  -- The expected day of the same fall moves from day to day. An overdue one moves until a newer balance is known.
   days constant int := 7;
 begin
   return array(
@@ -22960,7 +23716,7 @@ begin
           and (w.state = 'waiting' or w.id in (
             select n.id from app.inbound_mails as n
             where n.organization_id = read_inbound.organization_id and n.state <> 'waiting'
-              -- Dropped mail has no sender, and neither has mail that could not be fetched.
+              -- Dropped mail has no sender, and neither does mail that could not be fetched.
               and (n.sender <> '' or n.state = 'failed')
             order by n.received_at desc limit most_read
           ))
@@ -23689,6 +24445,8 @@ CREATE INDEX incomes_received_on_idx ON app.incomes USING btree (organization_id
 
 CREATE INDEX payments_reimbursement_idx ON app.payments USING btree (organization_id, paid_on) WHERE ((reimbursement IS NOT NULL) AND (deleted_at IS NULL));
 
+CREATE INDEX statement_lines_answered_idx ON app.statement_lines USING btree (account_id, organization_id) WHERE (answered IS NOT NULL);
+
 CREATE INDEX organizations_low_balance_currency_idx ON identity.organizations USING btree (low_balance_currency);
 
 CREATE INDEX organizations_low_balance_idx ON identity.organizations USING btree (id) WHERE (low_balance_minor IS NOT NULL);
@@ -23745,7 +24503,7 @@ CREATE POLICY "Only roles that may write change rows" ON "app"."documents" AS RE
 
 CREATE POLICY "Only roles that may write remove rows" ON "app"."documents" AS RESTRICTIVE FOR DELETE TO "authenticated" USING (( SELECT identity.may('books:write'::text) AS may));
 
-CREATE POLICY "Members can use their organization's income" ON "app"."incomes" FOR ALL TO "authenticated" USING (((organization_id = ( SELECT identity.current_organization_id() AS current_organization_id)) AND (( SELECT identity.sees_everything() AS sees_everything) OR (((category_id IS NULL) OR (category_id <> ALL (( SELECT app.list_hidden_categories() AS list_hidden_categories)::text[]))) AND ((NOT ( SELECT identity.sees_own_only() AS sees_own_only)) OR (( SELECT auth.uid() AS uid) = created_by))))));
+CREATE POLICY "Members can use their organization's income" ON "app"."incomes" FOR ALL TO "authenticated" USING (((organization_id = ( SELECT identity.current_organization_id() AS current_organization_id)) AND (( SELECT identity.sees_everything() AS sees_everything) OR (((category_id IS NULL) OR (category_id <> ALL (( SELECT app.list_hidden_categories() AS list_hidden_categories)::text[]))) AND ((NOT ( SELECT identity.sees_own_only() AS sees_own_only)) OR (( SELECT auth.uid() AS uid) = created_by))) OR (creator_sees AND (( SELECT auth.uid() AS uid) = created_by)))));
 
 CREATE POLICY "Only roles that may write add rows" ON "app"."incomes" AS RESTRICTIVE FOR INSERT TO "authenticated" WITH CHECK (( SELECT identity.may('books:write'::text) AS may));
 
@@ -23787,7 +24545,7 @@ COMMENT ON COLUMN "app"."documents"."layout" IS 'Where missing facts may be, and
 
 COMMENT ON COLUMN "app"."documents"."occurrence_id" IS 'The bill''s date that it belongs to.';
 
-COMMENT ON COLUMN "app"."documents"."payee_key" IS 'The words of the payee''s name (app.descriptor_words), which find earlier documents. For a payee that could not be read: of the documents with the same account, or of its record.';
+COMMENT ON COLUMN "app"."documents"."payee_key" IS 'The words of the payee''s name (app.descriptor_words), which find earlier documents. If the payee could not be read, the words come from documents with the same account, or from the record.';
 
 COMMENT ON COLUMN "app"."event_subscriptions"."attempts" IS 'The number of failed attempts to send the next event.';
 
@@ -23855,7 +24613,7 @@ COMMENT ON COLUMN "app"."import_rows"."item" IS 'The row as read: an item of log
 
 COMMENT ON COLUMN "app"."import_rows"."match" IS 'The match in the books: {state: known | linked | transfer | likely | new, payment_ids?, bill_id?, due_on?, half_id?, candidates?, answer?}.';
 
-COMMENT ON COLUMN "app"."inbound_addresses"."last_read_at" IS 'When a run last claimed this organization''s mail, because organizations take turns; null if never.';
+COMMENT ON COLUMN "app"."inbound_addresses"."last_read_at" IS 'When a run last claimed this organization''s mail; organizations take turns.';
 
 COMMENT ON COLUMN "app"."inbound_mails"."documents" IS 'Ids of the documents stored from this mail.';
 
@@ -23879,9 +24637,11 @@ COMMENT ON COLUMN "app"."inbound_senders"."is_proven" IS 'Whether the accepted m
 
 COMMENT ON COLUMN "app"."incomes"."anchor_on" IS 'The first expected date. Every later one is computed from it (app.scheduled_on).';
 
-COMMENT ON COLUMN "app"."incomes"."category_id" IS 'Income needs no category, but a private one hides it.';
+COMMENT ON COLUMN "app"."incomes"."category_id" IS 'Optional; a private category hides the income.';
 
-COMMENT ON COLUMN "app"."incomes"."line_id" IS 'Derived: the statement line that shows it. Undo leaves it alone, since it may delete the line.';
+COMMENT ON COLUMN "app"."incomes"."creator_sees" IS 'Whether its creator sees the income although its category is private: it hides income that the creator entered before anyone else.';
+
+COMMENT ON COLUMN "app"."incomes"."line_id" IS 'Derived: the statement line that shows the income. Undo skips this column, because it may delete the line.';
 
 COMMENT ON COLUMN "app"."incomes"."name" IS 'The payer, or a description.';
 
@@ -23944,6 +24704,8 @@ COMMENT ON COLUMN "app"."provider_links"."provider_name" IS 'The provider''s dis
 COMMENT ON COLUMN "app"."provider_statements"."period" IS 'The calendar month of consumption in UTC, as its first day; the bill is due in the following month.';
 
 COMMENT ON COLUMN "app"."provider_statements"."usual_minor" IS 'The median amount that the comparison used.';
+
+COMMENT ON COLUMN "app"."statement_lines"."answered" IS 'A person''s answer about the line, for later lines like it (app.describe_answer); null without a question.';
 
 COMMENT ON COLUMN "app"."statement_lines"."change_id" IS 'The change that added the line; undoing it deletes the line.';
 
@@ -24085,9 +24847,9 @@ COMMENT ON FUNCTION "app"."account_key"(app.context, text) IS 'Returns the SHA-2
 
 COMMENT ON FUNCTION "app"."act_as"(uuid, text) IS 'Sets the person for functions that run as signed-in people, for a person on our pages without an app.';
 
-COMMENT ON FUNCTION "app"."add_income_rule"(app.context, app.incomes, text, date) IS 'Stores a rule for recurring income, unless an equal one exists: {rule, is_new, others?: rules of the same name or that may mean the same income, alike?: income that is expected from statements and may be the same, known?: the latest income that counts as the rule''s}.';
+COMMENT ON FUNCTION "app"."add_income_rule"(app.context, app.incomes, text, date) IS 'Stores a rule for recurring income, unless an equal one exists: {rule, is_new, others?: rules with the same name or possibly for the same income, alike?: income expected from statements that may be the same, known?: the latest income assigned to the rule}.';
 
-COMMENT ON FUNCTION "app"."add_spoken_flow"(app.context, app.forecast_basis) IS 'Adds the usual spending of people without statements, from the payments that they recorded, otherwise from their budgets. It counts for the only account, otherwise for the total. Statement lines already contain it.';
+COMMENT ON FUNCTION "app"."add_spoken_flow"(app.context, app.forecast_basis) IS 'Adds the usual spending of people without statements, from their recorded payments, otherwise from their budgets. It counts for the only account, otherwise for the total. Statement lines already contain this spending.';
 
 COMMENT ON FUNCTION "app"."add_sums"(jsonb, jsonb) IS 'Adds up minor units by currency.';
 
@@ -24105,13 +24867,15 @@ COMMENT ON FUNCTION "app"."apply_import_rules"(app.context, app.import_batches, 
 
 COMMENT ON FUNCTION "app"."apply_layouts"(app.documents) IS 'Returns a new document, its facts completed by the confirmed layouts of its seller. Its layout names those facts.';
 
-COMMENT ON FUNCTION "app"."ask_of_own_accounts"(app.context, app.import_batches, integer, integer) IS 'Asks whether rows are transfers if only their text suggests it: with the number of an own account, its owner''s name, or a card issuer.';
+COMMENT ON FUNCTION "app"."ask_of_own_accounts"(app.context, app.import_batches, integer, integer) IS 'Asks whether rows are transfers if only their text suggests it, by the number of one of the accounts, its owner''s name, or a card issuer.';
 
 COMMENT ON FUNCTION "app"."assign_pairs"(app.match_pair[]) IS 'Returns the chosen pairs, with each row and each entry used once.';
 
-COMMENT ON FUNCTION "app"."attach_document"(app.context, jsonb) IS 'Tool attach_document. Without arguments, data {upload}, a link. With a document, attaches it to the record in to, or else to its certain match, and returns data {document}. Only our own code passes a step, or said: the facts that a person reads in the document.';
+COMMENT ON FUNCTION "app"."attach_document"(app.context, jsonb) IS 'Tool attach_document. Without arguments, returns data {upload}, a link. With a document, attaches it to the record in to, or else to its certain match, and returns data {document}. Only our own code passes step and said, the facts that a person read in the document.';
 
 COMMENT ON FUNCTION "app"."authenticate"(text, text, text, jsonb, timestamp with time zone) IS 'Returns the person and rights of a bearer token at an instant, by its SHA-256 in hex: outcome ok, invalid_token, feature_not_in_plan, organization_deleting or limited. kind: read or write. limits: {"caller": quotas, "read": {"at_most","seconds"}, "write": …}; null for no limits.';
+
+COMMENT ON FUNCTION "app"."average_net"(app.context, app.period, app.month_sum[], integer) IS 'Returns the average of the complete months of a period, from the first with a record: {per, amount, of, since}; null for fewer than two.';
 
 COMMENT ON FUNCTION "app"."average_spending"(app.context, app.period, text[], numeric, integer) IS 'Returns the average per month, week or day, whichever groups the answer, from the first payment until today: {per, amount, of, since}. of is the number of units, with a decimal. Returns null when the answer isn''t grouped by time.';
 
@@ -24151,9 +24915,11 @@ COMMENT ON FUNCTION "app"."change_percent"(numeric, numeric) IS 'Returns the dif
 
 COMMENT ON FUNCTION "app"."change_preferences"(app.context, jsonb) IS 'Sets the preferences in the arguments of update_settings. Returns those that changed, as {name: new value}.';
 
+COMMENT ON FUNCTION "app"."change_provider"(app.context, app.expenses, jsonb) IS 'Ends the connection of a bill to its provider, or returns the data of the connect page: {bill, provider?}, without secrets.';
+
 COMMENT ON FUNCTION "app"."change_schedule"(app.context, app.expenses, jsonb, date) IS 'A bill with the schedule fields of a change, not yet written; next_open is the next scheduled date that the change applies to. A new frequency starts there, or at first_due if given.';
 
-COMMENT ON FUNCTION "app"."changed_iban"(app.documents) IS 'Returns the IBAN in earlier documents of the same payee or record, if this document has another one; null for a known one, and for the first document. A second account is known once a date with it is no longer open.';
+COMMENT ON FUNCTION "app"."changed_iban"(app.documents) IS 'Returns the IBAN in earlier documents of the same payee or record, if this document has another one; null for a known one, and for the first document. Another account counts as known once a date with it is no longer open.';
 
 COMMENT ON FUNCTION "app"."charge_payment"(app.context, app.payments, jsonb) IS 'Stores the amount that the bank charged for a payment, if given. Returns the payment.';
 
@@ -24165,13 +24931,15 @@ COMMENT ON FUNCTION "app"."check_bill_update"(app.context, app.expenses, jsonb) 
 
 COMMENT ON FUNCTION "app"."check_days_apart"(app.expenses, date, date, integer) IS 'Ends the tool if a payment is half a year from its date, because the year is usually wrong. The caller can confirm the distance.';
 
-COMMENT ON FUNCTION "app"."check_expected"(app.context, text[], jsonb) IS 'Ends the tool with expectation_mismatch when an amount or date differs from what the person saw. For a bill, it compares the amount and the next due date.';
+COMMENT ON FUNCTION "app"."check_expected"(app.context, text[], jsonb) IS 'Ends the tool with expectation_mismatch when an amount or date differs from the one the person saw. For a bill, it compares the amount and the next due date.';
 
 COMMENT ON FUNCTION "app"."check_import_expected"(app.import_batches, jsonb, jsonb) IS 'Ends the tool with expectation_mismatch when the count or totals of an import differ from the expected ones.';
 
-COMMENT ON FUNCTION "app"."check_income_question"(jsonb, text[]) IS 'Ends the tool with invalid_argument for a filter or group that income does not have.';
+COMMENT ON FUNCTION "app"."check_income_question"(jsonb, text[]) IS 'Ends the tool with invalid_argument for a filter or group that does not apply to income.';
 
 COMMENT ON FUNCTION "app"."check_lines"(app.import_batches, integer[], text) IS 'Ends the tool with invalid_argument when a line isn''t one of the imported rows.';
+
+COMMENT ON FUNCTION "app"."check_no_limit"(app.context, jsonb, bigint, text, boolean, text) IS 'Ends the tool if a stated balance may be the limit of an overdraft: by its name, or as round as a limit. is_confirmed: the person said that the account is overdrawn by a round amount. Cards owe round amounts.';
 
 COMMENT ON FUNCTION "app"."check_pause"(app.context, app.expenses, date) IS 'The rules for a pause that ends on a day.';
 
@@ -24185,6 +24953,8 @@ COMMENT ON FUNCTION "app"."choose_category"(app.context, text, text, text, text,
 
 COMMENT ON FUNCTION "app"."choose_import_categories"(app.context, app.import_batches, integer, integer) IS 'Returns the category of each payee and name in these lines. Looks each up once, because a statement repeats the same shops.';
 
+COMMENT ON FUNCTION "app"."choose_income_category"(app.context, text, text, text, date) IS 'Returns the category of a payer''s income: a payee rule''s, otherwise the one last given to income of the payer. Chooses a private category for people who may not see it, so that their entries do not publish it.';
+
 COMMENT ON FUNCTION "app"."choose_parties"(app.context, jsonb) IS 'Returns the giver and the receiver: a missing one is the caller; if both are missing, it is the only pair with the caller.';
 
 COMMENT ON FUNCTION "app"."claim_organizations_mail"(text, timestamp with time zone) IS 'Returns an organization''s next mail to read, leased for two minutes; null when none waits.';
@@ -24195,19 +24965,19 @@ COMMENT ON FUNCTION "app"."clean_tags"(jsonb, text) IS 'Returns tags as typed, e
 
 COMMENT ON FUNCTION "app"."clean_text"(text) IS 'Returns a typed text as one line with single spaces; null for a blank text.';
 
-COMMENT ON FUNCTION "app"."clear_next_due"() IS 'A paused or cancelled bill has no next date. An undo can also pause or cancel a bill, and does not write derived columns.';
+COMMENT ON FUNCTION "app"."clear_next_due"() IS 'Clears next_due of a paused or cancelled bill. A trigger, because an undo can pause a bill, too, and does not write derived columns.';
 
 COMMENT ON FUNCTION "app"."closed_month"(date) IS 'Returns error parameters for a day in a closed month: {month, reopened_by}. reopened_by is the last month that can stay closed.';
 
 COMMENT ON FUNCTION "app"."commit_import"(app.context, app.import_batches, jsonb) IS 'Publishes an import in one change and deletes its staged rows. Returns data {created, linked, skipped, totals, not_written?} with the effects on existing records. not_written counts the unwritten rows: left_out, transfer, closed, bad, skipped.';
 
-COMMENT ON FUNCTION "app"."compare_forecast_sums"(app.context, app.forecast_basis, app.forecast_day[], date) IS 'Says that the accounts of a forecast do not add up to its total: [{code: accounts_differ, amount: their sum, total, currency}], otherwise [].';
+COMMENT ON FUNCTION "app"."compare_forecast_sums"(app.context, app.forecast_basis, app.forecast_day[], date) IS 'Returns a note if the accounts of a forecast do not add up to its total: [{code: accounts_differ, amount: their sum, total, currency}], otherwise [].';
 
 COMMENT ON FUNCTION "app"."compare_names"(text[], text[]) IS 'Returns how well two names agree, by their words: 3 if all words agree, 2 if all words of the shorter name do, 1 if some do, 0 if none does.';
 
 COMMENT ON FUNCTION "app"."compare_rows"(text, text[], jsonb[]) IS 'Returns the current rows, locked (null for missing ones), and whether each still has its captured content.';
 
-COMMENT ON FUNCTION "app"."compare_with_limit"(app.context, app.forecast_position[]) IS 'Returns the balances that have a limit. Returns none without a limit, and to people who do not see everything.';
+COMMENT ON FUNCTION "app"."compare_with_limit"(app.context, app.forecast_position[]) IS 'Returns the balances to compare with the limit; none without a limit, and for people who do not see everything.';
 
 COMMENT ON FUNCTION "app"."compared_period"(app.period, text, date) IS 'Returns the period to compare spending with. For a running period, it covers the same elapsed days.';
 
@@ -24217,7 +24987,7 @@ COMMENT ON FUNCTION "app"."confirm_facts"(app.documents, jsonb) IS 'Stores facts
 
 COMMENT ON FUNCTION "app"."confirm_records"(app.context, jsonb, text[], text) IS 'Returns the confirmation {count, total} that the caller must repeat, or null when none is required. Every filter and every large deletion requires one; action is update or delete. Ends the tool with confirmation_required when it is missing or different.';
 
-COMMENT ON FUNCTION "app"."contract_end"(app.expenses) IS 'The last day of a contract whose cancellation is confirmed: as recorded, else of a bill that ended the day that the letter asked for, or the day of the confirmation if that is later.';
+COMMENT ON FUNCTION "app"."contract_end"(app.expenses) IS 'The last day of a contract with a confirmed cancellation: as recorded; otherwise, for an ended bill, the last day that the letter requested or the day of the confirmation, whichever is later.';
 
 COMMENT ON FUNCTION "app"."convert_minor"(numeric, numeric, integer, numeric, integer) IS 'Converts minor units between two currencies, with rates per euro; null without a rate.';
 
@@ -24275,13 +25045,17 @@ COMMENT ON FUNCTION "app"."derive_shares"() IS 'Updates app.payment_shares of a 
 
 COMMENT ON FUNCTION "app"."describe_accounts"(app.context) IS 'Returns the last known balance of each account and currency that the person may see: [{account, kind, amount, currency, on, source}]. kind is account or card. The balance of a debt is negative.';
 
-COMMENT ON FUNCTION "app"."describe_activity"(app.change_sets, integer) IS 'Returns a change for the activity page: {id, at, change, tool, by, is_automatic, client_name, is_emptied, undone_by, undoes, proposal_id, approved_by, effects?, effects_count?}, and effects is cut to the first few.';
+COMMENT ON FUNCTION "app"."describe_activity"(app.change_sets, integer) IS 'Returns a change for the activity page: {id, at, change, tool, by, is_automatic, client_name, is_emptied, undone_by, undoes, proposal_id, approved_by, effects?: the first few, effects_count?}.';
+
+COMMENT ON FUNCTION "app"."describe_answer"(jsonb) IS 'Returns a person''s answer about a row for later rows like it: {of: the subjects of the question, is: one of them or new}; null without an answer, and for a question about a single record.';
 
 COMMENT ON FUNCTION "app"."describe_bad_rows"(app.import_batches, jsonb) IS 'Returns the first rows that cannot be written, including those in closed months: [{line, error}].';
 
 COMMENT ON FUNCTION "app"."describe_balance_rows"(text, date, date) IS 'Returns the latest balances of an account in a period, oldest first: [{on, amount, currency, source, difference?}].';
 
 COMMENT ON FUNCTION "app"."describe_balances"() IS 'Returns {balances: [{from?, to?, amount, currency}], settlements: the last ten}; from owes to. A deleted account has no name.';
+
+COMMENT ON FUNCTION "app"."describe_balances_around"(app.context, text, date) IS 'Returns the last known balance on or before a day and the first one after it, of each account and currency: [{account, currency, before?: [day, amount], after?}]; null for none. At most ten.';
 
 COMMENT ON FUNCTION "app"."describe_bill_history"(app.context, app.expenses) IS 'Returns one bill''s last 12 payments (amount_from is the provider of the amount), a warning when a value is not final, each change of its fixed price with its first due date, and its next 6 due dates.';
 
@@ -24306,6 +25080,8 @@ COMMENT ON FUNCTION "app"."describe_effects"(app.kept_row[], integer) IS 'The ef
 COMMENT ON FUNCTION "app"."describe_entry"(app.book_entry) IS 'Returns an entry as a candidate of a question: {id, name, date, amount, currency, payment_ids | bill_id, due_on}.';
 
 COMMENT ON FUNCTION "app"."describe_event"(app.events, jsonb) IS 'Returns an event for an app, {id, name, at, organization_id, ids, count}; null when its person may not see it.';
+
+COMMENT ON FUNCTION "app"."describe_exit"(app.expenses, date) IS 'The next last day to cancel a bill: {cancel_by?, today?, leave_on?}. leave_on is the last day of a contract that never renews. Empty without a known notice period.';
 
 COMMENT ON FUNCTION "app"."describe_forecast"(app.forecast_day[], bigint, date) IS 'Returns the day with the lowest balance and the last day of a forecast: {currency, lowest, end, after_spending?}.';
 
@@ -24339,6 +25115,8 @@ COMMENT ON FUNCTION "app"."describe_payments"(app.context, text[], text) IS 'Ret
 
 COMMENT ON FUNCTION "app"."describe_places"(app.documents) IS 'Returns the places that may have the missing facts of a document: {field: [{label, value, currency?}]}. Pages show them; assistants don''t get them, because a sender chooses the words.';
 
+COMMENT ON FUNCTION "app"."describe_proposal"(app.proposals, uuid, timestamp with time zone) IS 'Describes a proposal for a person who can see it: {id, hash, organization, state, tool, facts, effects, effects_count, reasons, country, timezone, proposer, is_mine, client_name, created_at, expires_at, asked, may_decide, may_withdraw, decided_by?, …}.';
+
 COMMENT ON FUNCTION "app"."describe_record"(app.documents) IS 'The record of an attached document: {status: open | paid | skipped | deleted, amount?, currency?, paid_on?, differs? if the document has another amount}.';
 
 COMMENT ON FUNCTION "app"."describe_removal"(bigint, identity.profiles) IS 'Returns a removal for the former member: {organization, by, country, balances, withdrawn: the number of proposals}.';
@@ -24363,13 +25141,15 @@ COMMENT ON FUNCTION "app"."describe_sum"(app.context, app.money_sum[], app.money
 
 COMMENT ON FUNCTION "app"."describe_tax"(app.payment_sum[]) IS 'Returns the tax by currency: {currency: {amount, count, without_tax?, refunds_without_tax?}}; null when no payment states one. The last two count payments without a recorded tax.';
 
+COMMENT ON FUNCTION "app"."describe_touched"(text, text) IS 'Returns the dates that the running change touched, and the given one, in their current state.';
+
 COMMENT ON FUNCTION "app"."describe_transfers"(app.import_batches, jsonb, integer) IS 'Returns the halves of transfers as a kind of left-out rows: [{kind, count, totals, lines}].';
 
 COMMENT ON FUNCTION "app"."describe_unasked"(app.context, app.expenses, app.provider_links, date) IS 'Returns the answer for a bill whose provider this call does not query: {bill_id, name, status, said}.';
 
 COMMENT ON FUNCTION "app"."describe_unknown_categories"(jsonb) IS 'Returns the first unknown categories and their number: {unknown_categories: [{name, rows, suggestions?}], unknown_categories_count}. Only the first ten have suggestions.';
 
-COMMENT ON FUNCTION "app"."describe_unwatched"(app.context, app.forecast_position[], text) IS 'Returns the balances that cause no notice: {already_below?: [{account?, amount, currency}], no_rate?: [{account?, currency}], which cannot be compared with the limit}.';
+COMMENT ON FUNCTION "app"."describe_unwatched"(app.context, app.forecast_position[], text) IS 'Returns the balances that cause no notice: {already_below?: [{account?, amount, currency}], no_rate?: [{account?, currency}]}. no_rate: the limit has no rate in the account''s currency.';
 
 COMMENT ON FUNCTION "app"."describe_value"(jsonb, text) IS 'Returns a column of a captured row in the user''s terms: {amount, currency}, {category}, {person}, {shared}, {percent}, {days}, otherwise the value itself; null without a value.';
 
@@ -24391,7 +25171,7 @@ COMMENT ON FUNCTION "app"."due_on"(date, text) IS 'Returns the due day of a sche
 
 COMMENT ON FUNCTION "app"."earlier_period"(app.period, text) IS 'Returns the period to compare with: the previous one, or the same days a year earlier; null for none.';
 
-COMMENT ON FUNCTION "app"."earlier_schedule"(app.incomes) IS 'The schedule of a rule continued three years into the past, where statements may show the same income.';
+COMMENT ON FUNCTION "app"."earlier_schedule"(app.incomes) IS 'The schedule of a rule continued three years into the past, where statements may show the same income; only the day of income that is expected once.';
 
 COMMENT ON FUNCTION "app"."earned_words"() IS 'The pattern of names of pay, pensions and interest, for folded text.';
 
@@ -24407,7 +25187,7 @@ COMMENT ON FUNCTION "app"."emit_proposal"() IS 'Emits that a proposal is pending
 
 COMMENT ON FUNCTION "app"."emit_reminders"() IS 'Emits an owner''s new reminders.';
 
-COMMENT ON FUNCTION "app"."ended_on"(app.expenses, text) IS 'The last day of a bill: of its confirmed contract, or as recorded, or the day of its last change if it ended. Null if it goes on.';
+COMMENT ON FUNCTION "app"."ended_on"(app.expenses, text) IS 'The last day of a bill: of its confirmed contract, or as recorded, or the day of its last change if it ended. Null if it has not ended.';
 
 COMMENT ON FUNCTION "app"."events_before"(timestamp with time zone) IS 'Returns the instant before which events are readable. No transaction runs long enough to insert an earlier event afterwards.';
 
@@ -24417,7 +25197,7 @@ COMMENT ON FUNCTION "app"."expect_low_balances"(timestamp with time zone) IS 'Re
 
 COMMENT ON FUNCTION "app"."expected_in_period"(app.context, date, date) IS 'The unpaid amounts of all active bills'' due dates from first_day (null: including overdue ones) to last_day, in the date''s currency. A variable bill has its usual amount, or null if unknown. is_estimate: the amount is usual, or the bill''s amount is estimated. Chart, summary and list use the same function.';
 
-COMMENT ON FUNCTION "app"."expected_incomes"(app.context, date, date) IS 'Returns the dates in a period on which income is expected and was not received within five days, with the lowest and highest of the latest six amounts. source: said (by a person) or found (from at least three regular incomes); income_id is the rule or the latest income.';
+COMMENT ON FUNCTION "app"."expected_incomes"(app.context, date, date) IS 'Returns the dates in a period whose expected income was not received within five days, with the lowest and highest of the latest six amounts. source: said (by a person) or found (from at least three regular incomes); income_id is the rule or the latest income.';
 
 COMMENT ON FUNCTION "app"."expected_payer"(app.expenses) IS 'Returns the future payer of a bill; null when autopay has no payer.';
 
@@ -24445,7 +25225,7 @@ COMMENT ON FUNCTION "app"."fail_undo"(app.change_sets, app.kept_row[]) IS 'Ends 
 
 COMMENT ON FUNCTION "app"."fail_without_category"(text, text, boolean, boolean) IS 'Ends the tool with category_not_found and similar categories, or the existing ones if none is similar. Filters never create a category.';
 
-COMMENT ON FUNCTION "app"."file_document"(app.context, app.documents, app.document_match) IS 'Attaches a document, and gives its amount to the open date of a bill without a fixed one, unless the date has another document. Never pays it. The record also names an unknown payee.';
+COMMENT ON FUNCTION "app"."file_document"(app.context, app.documents, app.document_match) IS 'Attaches a document. An open date of a bill without a fixed amount takes the document''s, unless the date has another document. Never pays it. The record also names an unknown payee.';
 
 COMMENT ON FUNCTION "app"."find_account"(app.context, text, jsonb) IS 'Returns the account given by id or name, otherwise the one named in the file, which is created if new. Returns null without either, because a list of expenses has no account. Ends the tool with not_found for an unknown id.';
 
@@ -24457,7 +25237,7 @@ COMMENT ON FUNCTION "app"."find_bill"(app.context, jsonb) IS 'Returns the bill o
 
 COMMENT ON FUNCTION "app"."find_bill_events"(app.context, date, app.forecast_position[], app.forecast_position[]) IS 'Returns the open and future dates of bills until a day, and bill payments later than the balances. A bill belongs to the account of its latest charge; if that one is closed, to its heir, otherwise to the only account. Leaves out bills of accounts without a balance. A date without an amount has no minor.';
 
-COMMENT ON FUNCTION "app"."find_cancel_dates"(app.context, integer) IS 'Contracts whose last day to cancel is within this many days, and contracts whose last day is unknown; missing lists the unrecorded facts (app.missing_of_contract). Leaves out contracts that end a month or two after any notice, unless the last day for a drafted letter passed without a confirmation (missed_on).';
+COMMENT ON FUNCTION "app"."find_cancel_dates"(app.context, integer) IS 'Contracts whose last day to cancel is within this many days, and contracts whose last day is unknown; missing lists the unrecorded facts (app.missing_of_contract). Contracts that end a month or two after any notice come in the last three days, and with a drafted letter whose last day passed without a confirmation (missed_on).';
 
 COMMENT ON FUNCTION "app"."find_category"(app.context, text, text, boolean) IS 'Returns the id of the category with this name, ignoring case and preferring a private one; null for Uncategorized or a blank name. Creates a missing category on request; otherwise ends the tool with category_not_found.';
 
@@ -24481,7 +25261,7 @@ COMMENT ON FUNCTION "app"."find_document"(app.context, text) IS 'Returns a docum
 
 COMMENT ON FUNCTION "app"."find_document_target"(app.context, app.documents, jsonb) IS 'Returns the record that the arguments name: an expense, a payment, or a bill''s date (due_on, otherwise the one nearest to the document''s date).';
 
-COMMENT ON FUNCTION "app"."find_double_charges"(app.context, date) IS 'Returns pairs of equal payments to the payee of a recurring bill within three quarters of its period and 45 days, of which at most one is the payment of a date, or all payments of a date (parts: then ids has only the other one). is_confirmed: a person confirmed both. Leaves out charges that the payee paid back.';
+COMMENT ON FUNCTION "app"."find_double_charges"(app.context, date) IS 'Returns pairs of equal payments to the payee of a recurring bill within three quarters of its period and 45 days, of which at most one is the payment of a date, or all payments of a date (parts: then ids has only the other one). is_confirmed: a person confirmed both. Leaves out charges that the payee refunded.';
 
 COMMENT ON FUNCTION "app"."find_due_mails"(text, timestamp with time zone) IS 'Returns the recipients and kinds of mails that are due, including those already sent. about limits them to one proposal or organization.';
 
@@ -24499,9 +25279,9 @@ COMMENT ON FUNCTION "app"."find_income_account"(app.context, app.incomes) IS 'Re
 
 COMMENT ON FUNCTION "app"."find_income_category"(app.context, text, date) IS 'Returns the category that a person last gave to income of a payer, so that a private salary stays private.';
 
-COMMENT ON FUNCTION "app"."find_income_events"(app.context, date, app.forecast_position[], app.forecast_position[]) IS 'Returns the income that is expected until a day and not received, and income later than the balances that no statement has yet. Income without an account is unplaced if it is later than some balances only.';
+COMMENT ON FUNCTION "app"."find_income_events"(app.context, date, app.forecast_position[], app.forecast_position[]) IS 'Returns outstanding income expected until a day, and income later than the balances that no statement shows yet. Income without an account is unplaced if it is later than some balances only.';
 
-COMMENT ON FUNCTION "app"."find_income_rhythms"(app.context) IS 'Returns income without a rule that came regularly at least three times: its latest record, its schedule from the latest date, and its amounts, the latest first. One missed date does not end the rhythm. is_over: the next is more than ten days late.';
+COMMENT ON FUNCTION "app"."find_income_rhythms"(app.context) IS 'Returns income without a rule that came regularly at least three times: its latest record, its schedule from the latest date, and its amounts, the latest first. Up to three missed dates in a row do not end the rhythm. is_over: the next date passed more than ten days ago.';
 
 COMMENT ON FUNCTION "app"."find_incomes"(app.expense_filter) IS 'Returns the received income that matches a filter.';
 
@@ -24519,6 +25299,8 @@ COMMENT ON FUNCTION "app"."find_mail_reader"(text, text, boolean, timestamp with
 
 COMMENT ON FUNCTION "app"."find_member"(app.context, text, text) IS 'Returns the member with this address, or the only one whose address contains the text; null for null. Ends the tool with not_found and candidates.';
 
+COMMENT ON FUNCTION "app"."find_missed"(app.expense_filter, app.expense_filter) IS 'Returns the payments of a filter that another one doesn''t include: {count, is_least?, totals_by_currency?, names, name_count}, from the latest 500; null for none.';
+
 COMMENT ON FUNCTION "app"."find_near_bills"(app.context, text[]) IS 'Returns suggestions when words find no bill: {bills, bill_count?}, those that match the words in another status, else all bills. bill_count is present if bills is cut; active and new ones come first.';
 
 COMMENT ON FUNCTION "app"."find_near_matches"(app.expense_filter) IS 'Returns suggestions when a filter finds nothing: matches in other months, similar payees and categories, matches in other currencies, transfers between own accounts, and the first day of the books after the period. Lists bills and categories when no name resembles the words; returns null without words.';
@@ -24529,7 +25311,7 @@ COMMENT ON FUNCTION "app"."find_organizations_with_mail"(timestamp with time zon
 
 COMMENT ON FUNCTION "app"."find_own_latest"(uuid) IS 'Returns the person''s latest change through a connection, even if its subject is now hidden from them. Otherwise "undo that" would revert an earlier change.';
 
-COMMENT ON FUNCTION "app"."find_paid_by"(app.context, uuid, date, date) IS 'Returns what the books contain about a member who made no changes: {log_begins?, paid_by_member? [{count, recorded_by?}]}, the member''s payments of these days that others recorded, and the day of the first stored change.';
+COMMENT ON FUNCTION "app"."find_paid_by"(app.context, uuid, date, date) IS 'Explains a member''s lack of changes: {log_begins?, paid_by_member? [{count, recorded_by?}]}, the member''s payments of these days that others recorded, and the day of the first stored change.';
 
 COMMENT ON FUNCTION "app"."find_pairs"(app.context, app.import_batches, integer, integer) IS 'Returns the pairs of unmatched rows with entries up to five days before or after. The amounts are equal, close to an estimate, equal at the day''s exchange rate, or differ by a tip or the new price of a bill. Any amount matches a date without one.';
 
@@ -24545,6 +25327,8 @@ COMMENT ON FUNCTION "app"."find_positions"(app.context) IS 'Returns the accounts
 
 COMMENT ON FUNCTION "app"."find_price_rises"(app.context, date) IS 'Returns the latest rise of each fixed price that took effect since a day and still applies, or that takes effect later (upcoming): as charges show it (app.find_charged_rises), otherwise as people set it. recorded: the amount of a bill that lacks the rise.';
 
+COMMENT ON FUNCTION "app"."find_private_income_category"(text, text, text, date) IS 'Returns the private category of a payer''s income in the current organization, even if the person may not see it; null for none.';
+
 COMMENT ON FUNCTION "app"."find_provider_trouble"(app.context) IS 'Provider links of variable bills that need attention, by kind: needs_reauth, paused, paused_by_plan, failed, needs_review (the provider''s amount was not applied) or amount_missing (no statement by the 10th).';
 
 COMMENT ON FUNCTION "app"."find_rate"(text, date) IS 'Returns the rate of a currency as of a day; all null when none is known.';
@@ -24555,13 +25339,13 @@ COMMENT ON FUNCTION "app"."find_recurring_charges"(app.context, date) IS 'Return
 
 COMMENT ON FUNCTION "app"."find_rhythm"(integer) IS 'Returns the frequency and interval of two charges so many days apart, such as "monthly/3"; null for none.';
 
-COMMENT ON FUNCTION "app"."find_same_income"(app.context, app.incomes, bigint) IS 'Returns the income with the same name, amount and day. Otherwise returns income from a statement up to five days before or after, with the same amount, or with a similar name or the same sort and an amount within 5 percent. Names of different payers are not the same, whatever their sort.';
+COMMENT ON FUNCTION "app"."find_same_income"(app.context, app.incomes, bigint) IS 'Returns the income with the same name, amount and day. Otherwise returns income from a statement up to five days before or after, with the same amount, or with a similar name or the same sort and an amount within 5 percent. Names of different payers never match, even with the same sort.';
 
 COMMENT ON FUNCTION "app"."find_same_payment"(jsonb) IS 'Returns the expense or bill payment with the same day, amount, currency, direction and payee (or name, without a payee). Also matches a similarly named bank row up to five days later. Returns null when there is none.';
 
 COMMENT ON FUNCTION "app"."find_savings"(app.context, date) IS 'Contracts whose confirmed end has passed, with the due dates since then without a charge in the statements of the account that paid; unproven counts those that the statements do not cover.';
 
-COMMENT ON FUNCTION "app"."find_similar_incomes"(app.context, date, date) IS 'Returns rules with another income that is expected on a nearby date in a period and may be the same: a similar amount, and a name that may mean the same payer or comes from a statement.';
+COMMENT ON FUNCTION "app"."find_similar_incomes"(app.context, date, date) IS 'Pairs rules with other expected income that may be the same: on a nearby date in the period, with a similar amount, and with a name that may mean the same payer or comes from a statement.';
 
 COMMENT ON FUNCTION "app"."find_spending"(app.expenses, app.expense_occurrences, bigint, date[], boolean) IS 'Returns the one-off expense that pays a bill''s date: of the given or expected amount, near one of some days. All null without one, or if the expense and the bill are visible to different people. is_linkable is false for an expense that is split or reimbursed.';
 
@@ -24593,7 +25377,7 @@ COMMENT ON FUNCTION "app"."first_scheduled_due"(date, text) IS 'Returns the earl
 
 COMMENT ON FUNCTION "app"."first_watched"(app.expenses, date) IS 'Returns a day, or the first tracked due date if that is later: a new schedule may begin in the future.';
 
-COMMENT ON FUNCTION "app"."flow_variance"(double precision, integer, integer) IS 'Returns the square of the error bound that the usual flow keeps after some days in nine of ten cases.';
+COMMENT ON FUNCTION "app"."flow_variance"(double precision, integer, integer) IS 'Returns the square of the usual flow''s margin of error over some days, which nine of ten real sums stay within.';
 
 COMMENT ON FUNCTION "app"."follow_tax"(bigint, numeric, bigint) IS 'Returns the tax of a payment, in minor units, after its amount changes. A rate still applies; without one the tax stays, or becomes null when it exceeds the amount.';
 
@@ -24661,15 +25445,15 @@ COMMENT ON FUNCTION "app"."income_days"(text, integer) IS 'The longest time betw
 
 COMMENT ON FUNCTION "app"."income_key"(app.incomes, text) IS 'The key that groups an income: without a category, its sort.';
 
-COMMENT ON FUNCTION "app"."income_schedule"(text, integer, date, date, integer) IS 'The schedule of an income, for the functions about schedules of bills.';
+COMMENT ON FUNCTION "app"."income_schedule"(text, integer, date, date, integer) IS 'Returns the schedule of an income in the form that the functions for bill schedules take.';
 
-COMMENT ON FUNCTION "app"."income_sort"(text) IS 'The sort of an income by its name: salary, tax_refund, rent or other.';
+COMMENT ON FUNCTION "app"."income_sort"(text) IS 'Classifies an income by its name: salary, tax_refund, rent or other.';
 
-COMMENT ON FUNCTION "app"."income_words"(text) IS 'Returns the words of an income''s name that name its payer or the person who earns it: "ben" for "Ben''s salary".';
+COMMENT ON FUNCTION "app"."income_words"(text) IS 'Returns the words of an income''s name that identify its payer or its earner: "ben" for "Ben''s salary".';
 
 COMMENT ON FUNCTION "app"."instant"() IS 'Returns the instant of the running request from its function (setting app.at), otherwise the transaction''s own.';
 
-COMMENT ON FUNCTION "app"."is_about_income"(jsonb) IS 'Whether the ids are those of income. Ends the tool with invalid_argument for a mixture.';
+COMMENT ON FUNCTION "app"."is_about_income"(jsonb) IS 'Whether the ids are those of income. Ends the tool with invalid_argument if only some are.';
 
 COMMENT ON FUNCTION "app"."is_ahead"(app.expenses, date, date, integer) IS 'Whether a date is so far ahead that "it is paid" cannot mean it: outside its lead days, or further away than a paid date before it.';
 
@@ -24681,7 +25465,11 @@ COMMENT ON FUNCTION "app"."is_cash_withdrawal"(text) IS 'Whether a name means a 
 
 COMMENT ON FUNCTION "app"."is_closed"(text, date) IS 'Whether a day lies in a closed month. For callers that skip such days instead of failing.';
 
-COMMENT ON FUNCTION "app"."is_contract"(jsonb) IS 'Whether it has the form {started_on?, term_months? (0: no minimum term), renewal_months? (0: goes on until it is cancelled), notice? ("3 months to quarter"), form?, customer_number?, address?, drafted_on?, leave_on?: the last day that the letter asks for, confirmed_on?}. An empty object and other keys are invalid.';
+COMMENT ON FUNCTION "app"."is_contract"(jsonb) IS 'Whether it has the form {started_on?, term_months? (0: no minimum term), renewal_months? (0: continues until it is cancelled), notice? ("3 months to quarter"), form?, customer_number?, address?, drafted_on?, leave_on?: the last day that the letter asks for, confirmed_on?}. An empty object and other keys are invalid.';
+
+COMMENT ON FUNCTION "app"."is_expected"(app.context, app.incomes) IS 'Whether income of a rule may still arrive.';
+
+COMMENT ON FUNCTION "app"."is_hidden_category"(text) IS 'Whether the person may not see a category, because it is private.';
 
 COMMENT ON FUNCTION "app"."is_income"(text, text, boolean) IS 'Whether money was earned: in a category of income, under a name such as "got my salary", or as a refund named like a salary, a benefit or a gift.';
 
@@ -24703,7 +25491,7 @@ COMMENT ON FUNCTION "app"."is_plain"(app.expense_filter) IS 'Whether a filter ha
 
 COMMENT ON FUNCTION "app"."is_relabeling"(jsonb, jsonb) IS 'Whether an update of a payment or expense changes only its note, tags or category, and leaves every monthly total as it was.';
 
-COMMENT ON FUNCTION "app"."is_running"(app.expenses) IS 'Whether a bill goes on: it is active, and no cancellation is confirmed.';
+COMMENT ON FUNCTION "app"."is_running"(app.expenses) IS 'Whether a bill continues: it is active, and no cancellation is confirmed.';
 
 COMMENT ON FUNCTION "app"."is_same_seller"(app.documents, app.documents) IS 'Whether two documents share an account, a tax number or a name, and differ in none of them.';
 
@@ -24713,13 +25501,13 @@ COMMENT ON FUNCTION "app"."is_sentence"(text) IS 'Whether a category argument is
 
 COMMENT ON FUNCTION "app"."is_sharing"(jsonb) IS 'Whether a value has the form {how: equally, shares or amounts, parts: [{member_id, weight}]}. The weight of an amount is its minor units.';
 
-COMMENT ON FUNCTION "app"."is_write"(text) IS 'Whether a tool changes the books. A stable function cannot, and an unknown name counts as a write.';
+COMMENT ON FUNCTION "app"."is_write"(text) IS 'Whether a tool changes the books. Stable functions don''t; an unknown name counts as a write.';
 
 COMMENT ON FUNCTION "app"."join_rules"(app.context, jsonb, jsonb) IS 'Returns the payee rules of an import with the given ones, which replace rules for the same words. Ends the tool when a rule has no payee or an unknown category.';
 
 COMMENT ON FUNCTION "app"."judge_connection"(uuid, text, timestamp with time zone) IS 'Returns whether a person may connect a bill now: {"outcome": open, unknown_bill, not_owner, ended, not_variable or feature_not_in_plan}, with the bill, its organization and its owner unless the bill is unknown. Also returns identity.refuse_deleting.';
 
-COMMENT ON FUNCTION "app"."judge_import"(app.context, jsonb) IS 'The rules that committing an import would exceed, and what it would write, computed from its staged rows without publishing. Null unless the call commits.';
+COMMENT ON FUNCTION "app"."judge_import"(app.context, jsonb) IS 'The rules that committing an import would exceed, and the records it would write, computed from its staged rows without publishing. Null unless the call commits.';
 
 COMMENT ON FUNCTION "app"."judge_import_rows"(app.context, app.import_batches, text) IS 'Returns the outcome of each row: left_out, skipped, bad, known (imported before, or a duplicate), linked to a record, pays (an open due date), transfer (between own accounts), asked, closed (in a closed month), or new. New rows are written.';
 
@@ -24737,9 +25525,9 @@ COMMENT ON FUNCTION "app"."keep_document"(app.context, jsonb) IS 'Step keep of a
 
 COMMENT ON FUNCTION "app"."keep_import_file"(app.context, jsonb) IS 'Step keep: stores the text of a file and the result of reading it, once for each import. The revision is 2 when the file must be read again: the account has learned an answer that the call does not give, or its currency settles the decimal separator.';
 
-COMMENT ON FUNCTION "app"."keep_income"(app.context, app.import_batches, app.statement_lines, jsonb) IS 'Stores the income of a line, or links income that a person recorded up to five days before or after; in open months the statement''s amount replaces it. Returns created, linked or closed.';
+COMMENT ON FUNCTION "app"."keep_income"(app.context, app.import_batches, app.statement_lines, jsonb) IS 'Stores the income of a line, or links income that a person recorded up to five days before or after; in open months the statement''s amount replaces the recorded one. Returns created, linked or closed.';
 
-COMMENT ON FUNCTION "app"."keep_incomes"(app.context, app.import_batches) IS 'Stores the income of a committed import: {created?, linked?, closed?, removed?, totals? of the created}, or null. removed counts income that came from an own account.';
+COMMENT ON FUNCTION "app"."keep_incomes"(app.context, app.import_batches) IS 'Stores the income of a committed import: {created?, linked?, closed?, removed?, totals? of the created ones}, or null. removed counts transfers between the organization''s own accounts.';
 
 COMMENT ON FUNCTION "app"."keep_statement"(app.context, app.provider_links, app.expenses, date, jsonb, boolean) IS 'Stores a statement {amount, currency, due_on?} of a month and applies its amount unless app.judge_statement objects: {status: updated, unchanged or needs_review, due_on?, old?, new, currency, usual?, reason?, said}. A repeated statement changes nothing, unless a person requests it.';
 
@@ -24779,19 +25567,19 @@ COMMENT ON FUNCTION "app"."list_expected"(app.context, app.expense_filter) IS 'R
 
 COMMENT ON FUNCTION "app"."list_expenses"(app.context, jsonb) IS 'Tool list_expenses. Returns data {rows, tax_by_currency?, no_match?}, or {csv} in place of rows for a file, with totals of all matches. page has a cursor for each row, for presenters that can show only some. file has the user and filter for a complete file.';
 
-COMMENT ON FUNCTION "app"."list_forecast_days"(app.forecast_day[], app.forecast_event[]) IS 'The days on which something changes and the ends of weeks, at most 40: [{on, low, likely, high, changes?}].';
+COMMENT ON FUNCTION "app"."list_forecast_days"(app.forecast_day[], app.forecast_event[]) IS 'Returns at most 40 days, those with changes and the ends of weeks: [{on, low, likely, high, changes?}].';
 
 COMMENT ON FUNCTION "app"."list_free_halves"(app.context, app.import_batches, date, date) IS 'Returns lines of other accounts that may be half of a transfer and have no other half yet.';
 
 COMMENT ON FUNCTION "app"."list_hidden_categories"() IS 'Returns the ids of private categories that the person may not see. Policies call it once per statement; a subquery in each policy made every statement slower to plan.';
 
-COMMENT ON FUNCTION "app"."list_income_notes"(app.context, app.forecast_event[], date) IS 'What a forecast says about income: [{code: income_late, which should have come | income_stopped, whose payer paid regularly | income_alike, which may be counted twice | income_later, the next one after the forecast | no_income}].';
+COMMENT ON FUNCTION "app"."list_income_notes"(app.context, app.forecast_event[], date) IS 'Returns the notes about income: [{code: income_late (overdue) | income_stopped (a regular payer stopped paying) | income_alike (possibly counted twice) | income_later (the next one is after the forecast) | no_income}].';
 
 COMMENT ON FUNCTION "app"."list_incomes"(app.context, jsonb) IS 'Income for list_expenses: {rows, repeating?: the rules for recurring income}.';
 
 COMMENT ON FUNCTION "app"."list_known_lines"(text, date, date) IS 'Returns the lines of an account that are already handled, including hidden ones. A person who has the file sees the line anyway, and it must not be imported twice. The matched record is not revealed.';
 
-COMMENT ON FUNCTION "app"."list_later_charges"(app.context, date) IS 'The charges since a day that follow the end of a bill: its payments for later dates, and expenses with its name and about its amount, unless a bill that goes on covers them.';
+COMMENT ON FUNCTION "app"."list_later_charges"(app.context, date) IS 'The charges since a day that follow the end of a bill: its payments for later dates, and expenses with its name and about its amount, unless an ongoing bill covers them.';
 
 COMMENT ON FUNCTION "app"."list_layouts"(app.context) IS 'Returns the explained header lines of accounts that the person sees: [{id, account, header, answers, confirmed_at}].';
 
@@ -24821,11 +25609,13 @@ COMMENT ON FUNCTION "app"."list_sharers"() IS 'Returns the members who may share
 
 COMMENT ON FUNCTION "app"."list_subjects"(app.change_sets) IS 'Returns the ids of the expenses, categories, settlements and documents that a change concerns, before and after it. Includes merge targets, and categories that its facts mention.';
 
+COMMENT ON FUNCTION "app"."list_subjects_of"(jsonb) IS 'Returns the subject of each candidate of a question: transfer, the id of a bill, or null for another record.';
+
 COMMENT ON FUNCTION "app"."list_sums"(bigint[]) IS 'Returns the sums of two to four of these amounts, each with the places of its parts. Leaves out sums that several sets of amounts add up to.';
 
 COMMENT ON FUNCTION "app"."list_unknown_categories"(app.context, app.import_batches) IS 'Returns the categories in rows that the organization lacks, most frequent first: [{name, rows}].';
 
-COMMENT ON FUNCTION "app"."list_unplanned_charges"(app.context, app.forecast_basis) IS 'Names the charges that recur without a bill, which a forecast spreads over the days: [{code: recurring_unplanned, count, items: [{name, amount, currency, frequency, every, next_on}]}], otherwise [].';
+COMMENT ON FUNCTION "app"."list_unplanned_charges"(app.context, app.forecast_basis) IS 'Returns a note about recurring charges without a bill, which the usual flow spreads over the days: [{code: recurring_unplanned, count, items: [{name, amount, currency, frequency, every, next_on}]}], otherwise [].';
 
 COMMENT ON FUNCTION "app"."list_who_may"(text) IS 'Returns the people to ask when a role lacks a right: {who: up to two addresses of the owner and a manager with the right}.';
 
@@ -24839,13 +25629,13 @@ COMMENT ON FUNCTION "app"."lock_import_bills"(app.import_batches) IS 'Locks the 
 
 COMMENT ON FUNCTION "app"."lock_imports"(text) IS 'Lets one transaction at a time publish an import in an organization; other writes continue. Ends the tool with busy after 2 seconds.';
 
-COMMENT ON FUNCTION "app"."log_balance"(app.context, jsonb, text) IS 'Stores a balance stated by a person, and creates a missing account. Returns {result, warnings}.';
+COMMENT ON FUNCTION "app"."log_balance"(app.context, jsonb, text, boolean) IS 'Stores a balance stated by a person, and creates a missing account. Returns {result, warnings}.';
 
-COMMENT ON FUNCTION "app"."log_balances"(app.context, jsonb, boolean) IS 'Stores the balances among the items of log_expenses: {results, warnings, facts}.';
+COMMENT ON FUNCTION "app"."log_balances"(app.context, jsonb, boolean, boolean) IS 'Stores the balances among the items of log_expenses: {results, warnings, facts}.';
 
 COMMENT ON FUNCTION "app"."log_expenses"(app.context, jsonb) IS 'Tool log_expenses. Returns data {results, totals_by_currency}; the totals cover written items.';
 
-COMMENT ON FUNCTION "app"."log_income"(app.context, jsonb, text, bigint, jsonb) IS 'Stores an income, and with repeats a rule for the next ones: {result, added?: by app.add_income_rule}. A rule that begins later is stored alone.';
+COMMENT ON FUNCTION "app"."log_income"(app.context, jsonb, text, bigint, jsonb) IS 'Stores an income, and with repeats a rule for the next ones: {result, added?: by app.add_income_rule}. A rule that begins later is stored alone. Income of a later day becomes a rule for this day alone.';
 
 COMMENT ON FUNCTION "app"."log_incomes"(app.context, jsonb) IS 'Stores the income among the items of log_expenses: {results, warnings, facts}.';
 
@@ -24863,7 +25653,7 @@ COMMENT ON FUNCTION "app"."match_import_page"(app.context, app.import_batches) I
 
 COMMENT ON FUNCTION "app"."match_import_rows"(app.context, app.import_batches, integer, integer) IS 'Matches the rows between two lines of an import with the books, as known, linked, transfer, likely or new.';
 
-COMMENT ON FUNCTION "app"."match_income_rules"(app.context, date) IS 'Returns the rule of each income received since a day, also before the rule''s first date: the rule with the same payer, otherwise one with a nearby date and a similar amount whose name may mean the same payer. Of several payers on the same dates, the best one is the rule''s.';
+COMMENT ON FUNCTION "app"."match_income_rules"(app.context, date) IS 'Returns the rule of each income received since a day, even before the rule''s first date: the rule with the same payer, otherwise one with a nearby date and a similar amount whose name may mean the same payer. If several payers pay on the same dates, only the best match counts.';
 
 COMMENT ON FUNCTION "app"."match_key_of"(app.document_match) IS 'Returns the key of a record, or of a bill''s date, in app.documents.declined.';
 
@@ -24883,7 +25673,7 @@ COMMENT ON FUNCTION "app"."materialize_occurrences"(app.expenses, integer, integ
 
 COMMENT ON FUNCTION "app"."may_be_asked"(text, uuid, timestamp with time zone) IS 'Whether a person may get another mail about an organization within this hour. The limit protects against assistants that propose and withdraw repeatedly. Further proposals appear on the person''s page, and are mailed later if still pending.';
 
-COMMENT ON FUNCTION "app"."may_be_same_payer"(app.income_name, app.income_name) IS 'Whether two names of income may mean the same payer: they share a word, or one of them names no payer.';
+COMMENT ON FUNCTION "app"."may_be_same_payer"(app.income_name, app.income_name) IS 'Whether two names of income may mean the same payer: they share a word, or one of them doesn''t name a payer.';
 
 COMMENT ON FUNCTION "app"."may_decide"(app.proposals, uuid, text) IS 'Whether a person may approve or refuse a proposal, on the page or through one of their assistants.';
 
@@ -24915,6 +25705,8 @@ COMMENT ON FUNCTION "app"."month_of"(date) IS 'Returns the month of a day as a n
 
 COMMENT ON FUNCTION "app"."month_weekday"(integer, integer) IS 'Returns a weekday of a month (app.month_weekday code: 100 times its number, 5 for the last, plus its ISO number; 302 is the third Tuesday) for a month of app.month_of.';
 
+COMMENT ON FUNCTION "app"."month_words"() IS 'The pattern of the names of months, for folded words.';
+
 COMMENT ON FUNCTION "app"."most_document_bytes"(text) IS 'Returns how many bytes of documents an organization''s plan allows.';
 
 COMMENT ON FUNCTION "app"."name_parties"(uuid[]) IS 'The addresses of people with shared costs in the current organization, by id. A deleted account has no address: null, or "former member 3f2a" when there are several.';
@@ -24928,6 +25720,8 @@ COMMENT ON FUNCTION "app"."names_in"(app.documents) IS 'Returns the words of eac
 COMMENT ON FUNCTION "app"."names_member"(text[], text) IS 'Whether a statement''s text is a name whose words appear in the person''s address.';
 
 COMMENT ON FUNCTION "app"."names_resemble"(text, text, text, text) IS 'Whether two records share a word of their names or payees. That is enough for a question, but not for app.names_agree.';
+
+COMMENT ON FUNCTION "app"."names_word"(text, text, text, text[], text) IS 'Whether the text of an expense or bill has all words of a query, or its word in another language.';
 
 COMMENT ON FUNCTION "app"."narrow_mails"(jsonb, text, jsonb) IS 'Returns the value of a preference. For mails, returns only the members that a change concerns.';
 
@@ -24947,7 +25741,9 @@ COMMENT ON FUNCTION "app"."next_cancel_by"(app.expenses, date) IS 'Returns the n
 
 COMMENT ON FUNCTION "app"."next_due_dates"(app.context, app.expenses, integer) IS 'Returns the next due dates of a bill, from today, that are not paid or skipped; empty if the bill isn''t active.';
 
-COMMENT ON FUNCTION "app"."next_exit"(app.expenses, date) IS 'The earliest way out of an active bill''s contract from a day; all null if unknown.';
+COMMENT ON FUNCTION "app"."next_exit"(app.expenses, date) IS 'The earliest exit from an active bill''s contract from a day; all null if unknown.';
+
+COMMENT ON FUNCTION "app"."next_notice_end"(date, text) IS 'The first day, from a day on, that follows the end of a month or quarter; every day for "day".';
 
 COMMENT ON FUNCTION "app"."next_price_from"(app.expenses, date) IS 'Returns the first due date with the bill''s amount, if earlier upcoming dates still have another one; else null.';
 
@@ -24961,7 +25757,7 @@ COMMENT ON FUNCTION "app"."note_refused_credential"() IS 'Records that a provide
 
 COMMENT ON FUNCTION "app"."notice_dates"(app.expenses, date, integer) IS 'The notices about a bill on a day: kind (trial, trial_charged, cancel_by, renewal, price_rise, awaited), the date concerned, and the first day of the notice. lead_days: the lead time of its due dates.';
 
-COMMENT ON FUNCTION "app"."notice_given_on"(date, integer, text) IS 'The last day to give notice so that its period is over at the end of last_day: the latest day from which the period does not end after it. A month''s notice ends on the day of the same number, or on the month''s last day.';
+COMMENT ON FUNCTION "app"."notice_given_on"(date, integer, text) IS 'The last day to give notice so that the notice period ends by last_day. A month''s notice ends on the same day of the next month, or on its last day.';
 
 COMMENT ON FUNCTION "app"."nth_month_date"(app.expenses, integer) IS 'app.scheduled_on for a schedule with several days a month or with the last day.';
 
@@ -25003,7 +25799,7 @@ COMMENT ON FUNCTION "app"."parse_low_balance_limit"(app.context, jsonb) IS 'Retu
 
 COMMENT ON FUNCTION "app"."parse_mail"(jsonb, text) IS 'Returns a mail from {sender, subject, verdicts, is_proven} and its base64 content.';
 
-COMMENT ON FUNCTION "app"."parse_notice"(text) IS 'A notice period in the stored form: "1 month" is "1 months".';
+COMMENT ON FUNCTION "app"."parse_notice"(text) IS 'Returns a notice period in the stored form: "1 month" becomes "1 months".';
 
 COMMENT ON FUNCTION "app"."parse_paid_on"(app.context, text, text) IS 'Returns the day of a payment. Allows 10 years back, and one day ahead for people east of the owner''s time zone; otherwise ends the tool with date_out_of_range.';
 
@@ -25011,7 +25807,7 @@ COMMENT ON FUNCTION "app"."parse_payer"(app.context, text, text) IS 'Returns the
 
 COMMENT ON FUNCTION "app"."parse_period"(app.context, jsonb, app.expense_filter) IS 'Returns the requested period, by default this month. from alone ends today; to alone starts at the first payment.';
 
-COMMENT ON FUNCTION "app"."parse_received_on"(app.context, text, text, boolean) IS 'The day of an income; a rule for recurring income may begin later.';
+COMMENT ON FUNCTION "app"."parse_received_on"(app.context, text, text, boolean, boolean) IS 'The day of an income; a rule for recurring income may begin later, and new income may be expected later.';
 
 COMMENT ON FUNCTION "app"."parse_reimbursement"(app.context, jsonb, text, text, text, date) IS 'Returns a reimbursement from {reimbursement?, reimbursed_by?, reimbursed_on?}. A name alone means open, a day means done. Missing arguments keep their values; done without a day means today. Ends the tool with invalid_argument on a contradiction.';
 
@@ -25037,7 +25833,7 @@ COMMENT ON FUNCTION "app"."payee_likeness"(app.documents, text[], app.expenses) 
 
 COMMENT ON FUNCTION "app"."payee_words"(text) IS 'Returns the words of a payee or name in lower case, without accents and punctuation, separated by single spaces.';
 
-COMMENT ON FUNCTION "app"."payer_words"(text) IS 'Returns the words of an income''s name that name its payer; none for "My October salary".';
+COMMENT ON FUNCTION "app"."payer_words"(text) IS 'Returns the words of an income''s name that identify its payer; none for "My October salary".';
 
 COMMENT ON FUNCTION "app"."perform_judged"(app.context, text, jsonb) IS 'Runs a tool. If its write needs approval, rolls the write back and stores a proposal instead.';
 
@@ -25063,7 +25859,7 @@ COMMENT ON FUNCTION "app"."preview_tool"(app.context, text, jsonb) IS 'Returns t
 
 COMMENT ON FUNCTION "app"."propose"(app.context, text, jsonb, jsonb) IS 'Stores a rolled-back write as a proposal, or returns the existing one if it is the same. would: {reasons, facts, effects, fingerprint}.';
 
-COMMENT ON FUNCTION "app"."propose_record"(app.context, app.documents) IS 'Returns the call that would record a document''s subject: a bill due once, or an expense if it has no due date; null without a payee and an amount.';
+COMMENT ON FUNCTION "app"."propose_record"(app.context, app.documents) IS 'Returns the call that would record the document: as a one-time bill, or as an expense if it has no due date; null without a payee and an amount.';
 
 COMMENT ON FUNCTION "app"."provider_name"(app.provider_links) IS 'Returns the display name of a link''s provider.';
 
@@ -25107,7 +25903,9 @@ COMMENT ON FUNCTION "app"."read_security_events"(text, uuid) IS 'Returns the lat
 
 COMMENT ON FUNCTION "app"."read_settings"(app.context) IS 'Returns the settings that update_settings can change: the organization''s, and the person''s own mail preferences.';
 
-COMMENT ON FUNCTION "app"."reconcile"(app.context, jsonb) IS 'Tool reconcile. Returns data {account, from, to, bank_only, books_only, their counts, linked_count, without_document_count: payments in either without a document, balance?, balances, totals}, and warns when no statement covers the period or its balances differ.';
+COMMENT ON FUNCTION "app"."recall_answers"(app.context, app.import_batches, integer, integer) IS 'Answers questions about rows as a person last answered the same question about a line of the account with the same words and a similar amount.';
+
+COMMENT ON FUNCTION "app"."reconcile"(app.context, jsonb) IS 'Tool reconcile. Returns data {account, from, to, bank_only, books_only, their counts, linked_count, without_document_count: payments in either without a document, balance?, balances, transfers, totals}, and warns when no statement covers the period, its balances differ, or the balance of its last day is unknown.';
 
 COMMENT ON FUNCTION "app"."record_autopay"(app.expenses, date) IS 'Records the open occurrences that count as paid (app.is_paid_by_autopay) as paid on their due dates, with their known or latest amount, each as a change that can be undone. Occurrences without any amount wait.';
 
@@ -25152,6 +25950,8 @@ COMMENT ON FUNCTION "app"."require_incomes"(app.context, text[]) IS 'Locks incom
 COMMENT ON FUNCTION "app"."require_records"(app.context, text[]) IS 'Locks expenses and bills by id. Ends the tool with not_found when one is missing.';
 
 COMMENT ON FUNCTION "app"."review_bills"(app.context, jsonb) IS 'Tool review_bills: data {overdue, price_rises, unusual_amounts, possible_duplicates, double_charges, trials_ending, trials_charged, cancel_by, charged_after_end, savings, recurring_charges, stopped_charges, provider_attention, counts}.';
+
+COMMENT ON FUNCTION "app"."rhythm_name"(text) IS 'Returns the name of a rhythm without its month: "Salary" for "Salary October 2026".';
 
 COMMENT ON FUNCTION "app"."room_for_documents"(timestamp with time zone) IS 'Returns how many more bytes of documents the organization may store; negative after a change to a smaller plan.';
 
@@ -25223,7 +26023,7 @@ COMMENT ON FUNCTION "app"."spell_id"(text, bigint) IS 'Returns an id of 60 bits 
 
 COMMENT ON FUNCTION "app"."spell_rhythm"(text, integer) IS 'The name of a rhythm, as in log_expenses.';
 
-COMMENT ON FUNCTION "app"."spend_from"(app.context, app.forecast_basis, app.forecast_day[], text, jsonb, date) IS 'Returns the days of a forecast without the amount of the argument spend, from its day on: those of the total and of the account that pays.';
+COMMENT ON FUNCTION "app"."spend_from"(app.context, app.forecast_basis, app.forecast_day[], text, jsonb, date) IS 'Subtracts the argument spend from the days of the total and of the paying account, from its day on.';
 
 COMMENT ON FUNCTION "app"."split_minor"(text) IS 'The sum of a split''s parts.';
 
@@ -25267,6 +26067,8 @@ COMMENT ON FUNCTION "app"."sum_reimbursed"(app.context, app.expense_filter, text
 
 COMMENT ON FUNCTION "app"."sum_spending"(app.context, app.expense_filter, app.period, jsonb, text[], text) IS 'Returns the sums of payments in the target currency, grouped by up to two dimensions. expected holds rows of app.expected_in_period, or null.';
 
+COMMENT ON FUNCTION "app"."sum_transfers"(text, date, date, text[]) IS 'Returns the totals of transfers between own accounts in a period, which are no spending: [{from, to, count, amount, currency}]. from and to are accounts, or the kind of line if no statement shows the other account. At most 20.';
+
 COMMENT ON FUNCTION "app"."sum_up_update"(app.context, app.expenses, app.expenses, jsonb, app.expense_occurrences) IS 'The changes made to a bill: {name, status?, fields?, from?, occurrence? {action, due_on, until?, amount?, currency}, is_disconnected?}.';
 
 COMMENT ON FUNCTION "app"."summarize_effects"(jsonb) IS 'Returns an import''s effects for the list of changes: {pays?, corrects?, removes?: {count, first}}.';
@@ -25291,7 +26093,7 @@ COMMENT ON FUNCTION "app"."tax_in"(app.expense_filter) IS 'Returns the tax in th
 
 COMMENT ON FUNCTION "app"."tax_of"(bigint, numeric) IS 'Returns the tax included in an amount, in minor units, at a rate in percent.';
 
-COMMENT ON FUNCTION "app"."term_months"(app.expenses) IS 'The renewal term of a contract: as recorded (0: goes on until it is cancelled), else the usual one if it is known to renew. Null if unknown.';
+COMMENT ON FUNCTION "app"."term_months"(app.expenses) IS 'The renewal term of a contract: as recorded (0: continues until it is cancelled), else the usual one if it is known to renew. Null if unknown.';
 
 COMMENT ON FUNCTION "app"."term_years"(app.expenses) IS 'The usual renewal term: the bill''s period if it is yearly or longer, otherwise one year.';
 
@@ -25309,7 +26111,7 @@ COMMENT ON FUNCTION "app"."update_bill"(app.context, jsonb) IS 'Tool update_bill
 
 COMMENT ON FUNCTION "app"."update_expenses"(app.context, jsonb) IS 'Tool update_expenses. Returns data {updated, split?, count, confirm?, merged?}: the changed fields before and after, of the first few records only if there are many. count is the number of changed records; confirm is the confirmation that a preview requires.';
 
-COMMENT ON FUNCTION "app"."update_incomes"(app.context, jsonb) IS 'Changes income by the arguments of update_expenses. A date moves the first date of a rule.';
+COMMENT ON FUNCTION "app"."update_incomes"(app.context, jsonb) IS 'Changes income by the arguments of update_expenses. For a rule, date is its first date.';
 
 COMMENT ON FUNCTION "app"."update_payments"(app.context, text[], jsonb) IS 'Updates the payments of one-off expenses. Properties shared by all parts of a split change in all of them.';
 
@@ -25327,7 +26129,7 @@ COMMENT ON FUNCTION "app"."warn_of_amounts"(app.context, jsonb) IS 'Returns a wa
 
 COMMENT ON FUNCTION "app"."warn_of_assignee"(app.expenses) IS 'A warning if a bill in a private category is assigned to a member who can''t see it and so gets no mail.';
 
-COMMENT ON FUNCTION "app"."warn_of_balance"(app.accounts, date, bigint, text, boolean) IS 'Returns warnings about a stated balance in an unexpected currency, beside a different one of a statement, or as round as the limit of an overdraft.';
+COMMENT ON FUNCTION "app"."warn_of_balance"(app.accounts, date, bigint, text) IS 'Returns warnings about a stated balance in an unexpected currency, or beside a different one of a statement.';
 
 COMMENT ON FUNCTION "app"."warn_of_balances"(jsonb) IS 'A warning with the balances that a deletion changes, before and after it. before: those of app.describe_balances, or null when nothing shared is deleted.';
 
@@ -25347,17 +26149,25 @@ COMMENT ON FUNCTION "app"."warn_of_first_due"(app.expenses, date) IS 'A warning 
 
 COMMENT ON FUNCTION "app"."warn_of_gaps"(app.accounts, date, date) IS 'Returns a warning about balances of a period that differ from the previous balance plus the lines between.';
 
-COMMENT ON FUNCTION "app"."warn_of_hidden_income"() IS 'A warning for people from whom income may be hidden. It does not reveal whether hidden income exists.';
+COMMENT ON FUNCTION "app"."warn_of_hidden_income"() IS 'Warns people who may not see all income, without revealing whether hidden income exists.';
 
 COMMENT ON FUNCTION "app"."warn_of_income"(app.context, app.period) IS 'Warnings about income that is unknown: hidden, before the first record, or still expected in a running period.';
 
 COMMENT ON FUNCTION "app"."warn_of_mail"(app.context) IS 'Returns warnings about mail that list_documents cannot show: waiting for a decision, for people who may decide, and not stored in the last three days, also for the person in whose name it was read.';
 
+COMMENT ON FUNCTION "app"."warn_of_missed"(app.expense_filter) IS 'Returns warnings about payments that a filter by category or words misses: those without a category, and those of a category with the words in its name.';
+
+COMMENT ON FUNCTION "app"."warn_of_missed_bills"(app.context, text, text, text[], text) IS 'Returns warnings about bills that a filter misses: those without a category, or those of a category with the words in its name.';
+
 COMMENT ON FUNCTION "app"."warn_of_open_dates"(app.context, app.expenses) IS 'Questions about a paused or cancelled bill: earlier due dates that are still open or partly paid.';
+
+COMMENT ON FUNCTION "app"."warn_of_own_only"() IS 'A warning for people who see only their own records. It does not reveal whether there are others.';
 
 COMMENT ON FUNCTION "app"."warn_of_parts"(text[]) IS 'Returns a warning when other parts of a deleted record''s split remain.';
 
 COMMENT ON FUNCTION "app"."warn_of_pending"(boolean, text, date) IS 'Returns a warning that values in a currency will change, because rates since a day are not published yet or come from a snapshot.';
+
+COMMENT ON FUNCTION "app"."warn_of_recalled"(app.import_batches) IS 'Warns of rows that earlier answers decide: {count, rows: the first {line, name, as: new, transfer or linked, of?: the bill}}.';
 
 COMMENT ON FUNCTION "app"."warn_of_recurring_charges"(app.context, app.import_batches) IS 'Warns of charges in this statement that recurred and belong to no bill.';
 
@@ -25372,6 +26182,8 @@ COMMENT ON FUNCTION "app"."warn_of_share"(app.expenses) IS 'A warning about the 
 COMMENT ON FUNCTION "app"."warn_of_twin"(app.context, app.expenses) IS 'A warning about another bill that may be the same as a new one: a bill of the same name, one that app.find_duplicates reports for its payee, or one of the same amount and frequency that is due within three days, unless their payees or categories differ.';
 
 COMMENT ON FUNCTION "app"."warn_of_unfound"(app.context, jsonb) IS 'Returns warnings about payments that the filter could not compare.';
+
+COMMENT ON FUNCTION "app"."warn_of_unknown_balance"(app.context, app.accounts, date) IS 'Returns a warning with the known balances around a day for which the account has none.';
 
 COMMENT ON FUNCTION "app"."warn_of_unsettled"(app.context, app.expense_filter) IS 'Returns warnings about amounts in a period that will change: automatic payments recorded with an estimate, and automatic payments missing from the total because their amount is unknown.';
 
@@ -25392,6 +26204,10 @@ COMMENT ON FUNCTION "app"."whole_months"(app.period) IS 'Returns the number of c
 COMMENT ON FUNCTION "app"."with_leads"(app.expenses, jsonb, integer) IS 'Returns a bill with its further reminders in order, as days before the due date, in addition to remind_days_before; null keeps the current ones.';
 
 COMMENT ON FUNCTION "app"."withdraw_proposals_of"(text, uuid, uuid, timestamp with time zone) IS 'Withdraws the proposals of a member who leaves or is removed.';
+
+COMMENT ON FUNCTION "app"."without_months"(text[]) IS 'Returns the words of a name (app.descriptor_words) without months: "Rent May" and "Rent June" have one payee.';
+
+COMMENT ON FUNCTION "app"."word_in_languages"(text) IS 'Returns a pattern for folded text with a word in the languages of statements; null for most words.';
 
 COMMENT ON FUNCTION "app"."word_patterns"(text) IS 'Returns patterns for folded text that contains all words of a query, in any order; null without words.';
 
@@ -25421,7 +26237,7 @@ COMMENT ON FUNCTION "app"."write_statement_lines"(app.context, app.import_batche
 
 COMMENT ON FUNCTION "billing"."grace_ends_at"(timestamp with time zone) IS 'Returns the end of the grace period of an overdue plan; null when no payment is overdue.';
 
-COMMENT ON FUNCTION "billing"."parked_reason"(billing.payment_events, timestamp with time zone) IS 'Returns what a parked event waits for at an instant; replayable: it no longer waits.';
+COMMENT ON FUNCTION "billing"."parked_reason"(billing.payment_events, timestamp with time zone) IS 'The reason a parked event waits at an instant; replayable: it no longer waits.';
 
 COMMENT ON FUNCTION "billing"."plans_enabled"() IS 'Whether plans limit the features of organizations.';
 
@@ -25475,7 +26291,7 @@ COMMENT ON FUNCTION "identity"."refuse_passwords"(jsonb) IS 'Custom access token
 
 COMMENT ON FUNCTION "identity"."reminder_address"(identity.profiles) IS 'Returns a person''s address for reminders: the chosen one once it is confirmed, until then the sign-in address.';
 
-COMMENT ON FUNCTION "identity"."sees"() IS 'Returns what the person sees (identity.standing); null without a membership.';
+COMMENT ON FUNCTION "identity"."sees"() IS 'The records a person sees (identity.standing); null without a membership.';
 
 COMMENT ON FUNCTION "identity"."sees_everything"() IS 'Whether the person of the request''s claims sees everything in the organization. Policies check this first, so that the other conditions cost nothing if no data is hidden.';
 
@@ -25495,7 +26311,7 @@ COMMENT ON FUNCTION "jobs"."collect_plan_ends"(timestamp with time zone) IS 'Add
 
 COMMENT ON FUNCTION "jobs"."describe_plan_end"(identity.profiles, identity.memberships, identity.organizations, jobs.notice_log[], timestamp with time zone) IS 'Returns a digest''s notice of the end of an organization''s plan, on the day itself or within a week before it: {reason, on, days, has_ended, is_day, stops, may_change, owner, due, tells_of}. Null if no plan ends, or a payment prevented the end.';
 
-COMMENT ON FUNCTION "jobs"."describe_waiting_mails"(identity.profiles, identity.memberships, timestamp with time zone, timestamp with time zone) IS 'The mail until a digest that a person has to accept or block: {count, is_new: some came since the last digest, until: the day when the first is deleted}; null without any, and for people who may not decide.';
+COMMENT ON FUNCTION "jobs"."describe_waiting_mails"(identity.profiles, identity.memberships, timestamp with time zone, timestamp with time zone) IS 'Returns the mail that waits for a decision at the time of a digest: {count, is_new: some arrived since the last digest, until: the day when the first is deleted}; null if none waits, and for people who may not decide.';
 
 COMMENT ON FUNCTION "jobs"."due_again"(app.expenses, date, identity.memberships, identity.profiles, timestamp with time zone) IS 'Returns one row for a due date that a digest reminded of, if a later reminder is now due that no digest of the person contains yet.';
 
@@ -25519,7 +26335,7 @@ COMMENT ON FUNCTION "jobs"."lost_its_occurrence"(app.provider_statements) IS 'Wh
 
 COMMENT ON FUNCTION "jobs"."may_fetch"(text, timestamp with time zone) IS 'Whether the job may query the providers of an organization: its plan includes it, and its owner is not suspended.';
 
-COMMENT ON FUNCTION "jobs"."new_low_balances"(uuid, text, timestamp with time zone) IS 'Returns the coming falls of balances that no digest of a person tells of. A fall is new if it is more than 7 days earlier than the one told, or if that one passed more than 7 days ago and before the last balance.';
+COMMENT ON FUNCTION "jobs"."new_low_balances"(uuid, text, timestamp with time zone) IS 'Returns the coming falls of balances that no digest of a person mentions. A fall is new if it is more than 7 days earlier than the mentioned one, or if that one passed more than 7 days ago and before the last balance.';
 
 COMMENT ON FUNCTION "jobs"."notices_due"(app.expenses, identity.memberships, identity.profiles, timestamp with time zone) IS 'The notices about a bill for a person at an instant that no digest of theirs contains yet.';
 
@@ -25731,7 +26547,7 @@ COMMENT ON FUNCTION "public"."read_provider_credentials"(text[]) IS 'Returns the
 
 COMMENT ON FUNCTION "public"."read_rates_of_day"(date) IS 'Returns the rates that apply on a day: {"USD":"1.0944000000"}.';
 
-COMMENT ON FUNCTION "public"."read_removal"(uuid, text, uuid, timestamp with time zone) IS 'Returns counts of what a member''s removal would end and keep, their balances and pending proposals, and "state" from identity.describe_state. Null without the right to remove them.';
+COMMENT ON FUNCTION "public"."read_removal"(uuid, text, uuid, timestamp with time zone) IS 'Returns counts of the items that a member''s removal would end or keep, their balances and pending proposals, and "state" from identity.describe_state. Null without the right to remove them.';
 
 COMMENT ON FUNCTION "public"."read_unsubscribing"(uuid, boolean) IS 'Returns the mails that a person can unsubscribe from: {"email_enabled","organizations":[{"id","name","mails"}]}, optionally with "bills":[{"id","name"}], those with reminders in organizations that they own; null for an unknown person.';
 
@@ -25799,7 +26615,7 @@ COMMENT ON TABLE "app"."change_items" IS 'Each row of a change before and after.
 
 COMMENT ON TABLE "app"."document_files" IS 'The bytes of documents, apart from the rows that lists read. Stored in the database, so that rights, backups, deletion and transactions cover them.';
 
-COMMENT ON TABLE "app"."documents" IS 'Invoices and receipts, each content once per person who can see it. Two people who can''t see each other''s documents each have their own copy, so that neither learns about the other''s.';
+COMMENT ON TABLE "app"."documents" IS 'Invoices and receipts, each file once per person who can see it. Two people who can''t see each other''s documents each have their own copy, so that neither learns about the other''s.';
 
 COMMENT ON TABLE "app"."event_subscriptions" IS 'An app''s subscription to one kind of event. Its events are sent in order, so one place in the outbox separates sent from unsent ones.';
 
@@ -25893,31 +26709,33 @@ COMMENT ON TYPE "app"."category_choice" IS 'A category, or null for none, and it
 
 COMMENT ON TYPE "app"."context" IS 'The person, organization and time of a tool call; today is the calendar date in the owner''s zone.';
 
-COMMENT ON TYPE "app"."contract_exit" IS 'A way out of a contract: the first day without it, the last day to cancel for that, and whether missing that day costs more than a month or two, because the minimum term or a longer one ends.';
+COMMENT ON TYPE "app"."contract_exit" IS 'How to leave a contract: the first day without it, and the last day to cancel for that. ends_term: the minimum term or a term of more than two months ends, so missing the day is expensive.';
 
 COMMENT ON TYPE "app"."document_match" IS 'A record that a document may belong to. tier: 1 an open date of a bill and 2 a payment, both certain; 3 and 4 the same, but likely; 0 the record of the same invoice. gap: days between it and the document. is_usual: the amount is the bill''s usual one, because the date has none yet.';
 
-COMMENT ON TYPE "app"."expense_filter" IS 'A parsed filter. words are patterns for folded text; other text is in lower case. An empty category id means Uncategorized. Amounts are minor units of amount_currency, compared with the value of each payment; own_bounds holds them as [least, most] in minor units of every currency.';
+COMMENT ON TYPE "app"."expense_filter" IS 'A parsed filter. words are patterns for folded text; other text is in lower case. An empty category id means Uncategorized. Amounts are minor units of amount_currency, compared with the value of each payment; own_bounds holds them as [least, most] in minor units of every currency. Text that matches pattern needs none of the words.';
 
 COMMENT ON TYPE "app"."forecast_basis" IS 'The inputs of a forecast. left_out lists the omitted facts: [{code, ...}].';
 
 COMMENT ON TYPE "app"."forecast_day" IS 'The expected balance of an account at the end of a day or, without account_id, of all accounts in the base currency. Nine of ten real balances lie between low and high.';
 
-COMMENT ON TYPE "app"."forecast_event" IS 'A change of a balance: minor is the likely amount; down and up are its margins of error. kind: bill or income, which are expected; paid (bill), received (income) or recorded (spending), which no statement has yet; unplaced (income), which a balance may contain already. Without account_id, only the total changes.';
+COMMENT ON TYPE "app"."forecast_event" IS 'A change of a balance: minor is the likely amount; down and up are its margins of error. kind: bill or income, which are expected; paid (bill), received (income) or recorded (spending), which no statement shows yet; unplaced (income), which a balance may already include. Without account_id, only the total changes.';
 
-COMMENT ON TYPE "app"."forecast_position" IS 'An account in one currency. minor: its last balance and the lines since, until covered_on. day_minor: the average daily sum of its lines in the last months, without bills and income; week_variance: the variance of this sum between weeks; outside_ leaves out transfers to other positions. in_base: the value of a minor unit in the base currency, null without a rate. kind: account, card or closed. heir_id: the account that a closed one was emptied into. bill_ids: the bills whose latest charges are in its lines.';
+COMMENT ON TYPE "app"."forecast_position" IS 'An account in one currency. minor: its last balance plus the lines since, until covered_on. day_minor: the average daily sum of its lines in the last months, without bills and income; week_variance: the variance of this sum between weeks; the outside_ fields leave out transfers to other positions. in_base: the value of a minor unit in the base currency, null without a rate. kind: account, card or closed. heir_id: the account that received the rest of a closed one. bill_ids: the bills whose latest charges are in its lines.';
 
 COMMENT ON TYPE "app"."income_group" IS 'Income of a group, in minor units of the target currency.';
 
-COMMENT ON TYPE "app"."income_name" IS 'The words of an income''s name (app.income_words), and those that name its payer.';
+COMMENT ON TYPE "app"."income_name" IS 'The words of an income''s name (app.income_words), and those that identify its payer.';
 
 COMMENT ON TYPE "app"."kept_row" IS 'A row before a change, after it, and now. A state is null if the row did not exist.';
 
-COMMENT ON TYPE "app"."limited_balance" IS 'A balance today and the limit in its currency, null without a rate. Without account_id, of all accounts together.';
+COMMENT ON TYPE "app"."limited_balance" IS 'Today''s balance and the limit in its currency, null without a rate. Without account_id, the sum of all accounts.';
 
-COMMENT ON TYPE "app"."low_balance" IS 'A balance, of an account or, without account_id, of all accounts together, and the first day on which it is likely below the limit, which is in the balance''s currency. covered_on: the day until which the balance is known, the earliest of all accounts.';
+COMMENT ON TYPE "app"."low_balance" IS 'A balance and the first day on which it is likely below the limit, which is in the balance''s currency. Without account_id, the balance is the sum of all accounts. covered_on: the last day with a known balance, for the sum the earliest of all accounts.';
 
 COMMENT ON TYPE "app"."match_pair" IS 'A row and an entry that may match. Tiers 1 to 4 are certain, 1 most of all: the same name on the same day, the same words, one name within the other, and an approximate amount or an exact foreign one. Tiers 6 to 8 become questions. gap is in days.';
+
+COMMENT ON TYPE "app"."month_sum" IS 'The sum of a month, such as 2026-10.';
 
 COMMENT ON TYPE "app"."payment_sum" IS 'Sums of the payments in one currency, with refunds subtracted; the tax of payments with a recorded tax, and the number of refunds without one.';
 
@@ -25935,7 +26753,7 @@ COMMENT ON TYPE "app"."sum_item" IS 'A statement row or a payment that may be a 
 
 COMMENT ON TYPE "billing"."event_clock" IS 'Orders the events of one subscription, field by field. The provider''s instants are whole seconds: within one second, an end counts most, then more payments, then more failed attempts.';
 
-COMMENT ON TYPE "identity"."standing" IS 'A person''s organization, their rights there, and what they see: everything, everything except private records (open), or only their own records.';
+COMMENT ON TYPE "identity"."standing" IS 'A person''s organization, their rights there, and the records they see: everything, everything except private records (open), or only their own records.';
 
 COMMENT ON TYPE "jobs"."stale_bill" IS 'A bill that waits for a passed date: the location of its row, that date, and the current date of its owner.';
 
@@ -25962,6 +26780,10 @@ GRANT EXECUTE ON FUNCTION "app"."apply_layouts"(app.documents) TO "authenticated
 REVOKE ALL ON FUNCTION "app"."attach_document"(app.context, jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."attach_document"(app.context, jsonb) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."average_net"(app.context, app.period, app.month_sum[], integer) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."average_net"(app.context, app.period, app.month_sum[], integer) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."block_mail"(uuid, app.inbound_mails, timestamp with time zone) FROM PUBLIC;
 
@@ -25991,9 +26813,17 @@ REVOKE ALL ON FUNCTION "app"."check_income_question"(jsonb, text[]) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."check_income_question"(jsonb, text[]) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."check_no_limit"(app.context, jsonb, bigint, text, boolean, text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."check_no_limit"(app.context, jsonb, bigint, text, boolean, text) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."check_pause"(app.context, app.expenses, date) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."check_pause"(app.context, app.expenses, date) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."choose_income_category"(app.context, text, text, text, date) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."choose_income_category"(app.context, text, text, text, date) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."claim_organizations_mail"(text, timestamp with time zone) FROM PUBLIC;
 
@@ -26039,9 +26869,17 @@ REVOKE ALL ON FUNCTION "app"."describe_accounts"(app.context) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."describe_accounts"(app.context) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."describe_answer"(jsonb) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."describe_answer"(jsonb) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."describe_balance_rows"(text, date, date) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."describe_balance_rows"(text, date, date) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."describe_balances_around"(app.context, text, date) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."describe_balances_around"(app.context, text, date) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."describe_datev"(jsonb) FROM PUBLIC;
 
@@ -26054,6 +26892,10 @@ GRANT EXECUTE ON FUNCTION "app"."describe_document"(app.context, app.documents) 
 REVOKE ALL ON FUNCTION "app"."describe_event"(app.events, jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."describe_event"(app.events, jsonb) TO "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."describe_exit"(app.expenses, date) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."describe_exit"(app.expenses, date) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."describe_forecast"(app.forecast_day[], bigint, date) FROM PUBLIC;
 
@@ -26239,6 +27081,10 @@ REVOKE ALL ON FUNCTION "app"."find_mail_reader"(text, text, boolean, timestamp w
 
 GRANT EXECUTE ON FUNCTION "app"."find_mail_reader"(text, text, boolean, timestamp with time zone) TO "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."find_missed"(app.expense_filter, app.expense_filter) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."find_missed"(app.expense_filter, app.expense_filter) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."find_open_dates_for"(app.context, app.documents) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."find_open_dates_for"(app.context, app.documents) TO "authenticated", "postgres", "service_role";
@@ -26262,6 +27108,10 @@ GRANT EXECUTE ON FUNCTION "app"."find_payments_for"(app.context, app.documents) 
 REVOKE ALL ON FUNCTION "app"."find_positions"(app.context) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."find_positions"(app.context) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."find_private_income_category"(text, text, text, date) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."find_private_income_category"(text, text, text, date) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."find_recurring_charges"(app.context, date) FROM PUBLIC;
 
@@ -26391,6 +27241,14 @@ REVOKE ALL ON FUNCTION "app"."is_contract"(jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."is_contract"(jsonb) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."is_expected"(app.context, app.incomes) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."is_expected"(app.context, app.incomes) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."is_hidden_category"(text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."is_hidden_category"(text) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."is_income"(text, text, boolean) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."is_income"(text, text, boolean) TO "authenticated", "postgres", "service_role";
@@ -26487,17 +27345,21 @@ REVOKE ALL ON FUNCTION "app"."list_subjects"(app.change_sets) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."list_subjects"(app.change_sets) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."list_subjects_of"(jsonb) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."list_subjects_of"(jsonb) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."list_unplanned_charges"(app.context, app.forecast_basis) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."list_unplanned_charges"(app.context, app.forecast_basis) TO "authenticated", "postgres", "service_role";
 
-REVOKE ALL ON FUNCTION "app"."log_balance"(app.context, jsonb, text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "app"."log_balance"(app.context, jsonb, text, boolean) FROM PUBLIC;
 
-GRANT EXECUTE ON FUNCTION "app"."log_balance"(app.context, jsonb, text) TO "authenticated", "postgres", "service_role";
+GRANT EXECUTE ON FUNCTION "app"."log_balance"(app.context, jsonb, text, boolean) TO "authenticated", "postgres", "service_role";
 
-REVOKE ALL ON FUNCTION "app"."log_balances"(app.context, jsonb, boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "app"."log_balances"(app.context, jsonb, boolean, boolean) FROM PUBLIC;
 
-GRANT EXECUTE ON FUNCTION "app"."log_balances"(app.context, jsonb, boolean) TO "authenticated", "postgres", "service_role";
+GRANT EXECUTE ON FUNCTION "app"."log_balances"(app.context, jsonb, boolean, boolean) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."log_income"(app.context, jsonb, text, bigint, jsonb) FROM PUBLIC;
 
@@ -26543,6 +27405,10 @@ REVOKE ALL ON FUNCTION "app"."missing_of_contract"(app.expenses, date) FROM PUBL
 
 GRANT EXECUTE ON FUNCTION "app"."missing_of_contract"(app.expenses, date) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."month_words"() FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."month_words"() TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."most_document_bytes"(text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."most_document_bytes"(text) TO "authenticated", "postgres", "service_role";
@@ -26558,6 +27424,10 @@ GRANT EXECUTE ON FUNCTION "app"."names_member"(text[], text) TO "authenticated",
 REVOKE ALL ON FUNCTION "app"."names_resemble"(text, text, text, text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."names_resemble"(text, text, text, text) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."names_word"(text, text, text, text[], text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."names_word"(text, text, text, text[], text) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."needs_attention"(app.documents) FROM PUBLIC;
 
@@ -26578,6 +27448,10 @@ GRANT EXECUTE ON FUNCTION "app"."next_cancel_by"(app.expenses, date) TO "authent
 REVOKE ALL ON FUNCTION "app"."next_exit"(app.expenses, date) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."next_exit"(app.expenses, date) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."next_notice_end"(date, text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."next_notice_end"(date, text) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."next_renewal"(app.expenses, date) FROM PUBLIC;
 
@@ -26627,9 +27501,9 @@ REVOKE ALL ON FUNCTION "app"."parse_notice"(text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."parse_notice"(text) TO "authenticated", "postgres", "service_role";
 
-REVOKE ALL ON FUNCTION "app"."parse_received_on"(app.context, text, text, boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "app"."parse_received_on"(app.context, text, text, boolean, boolean) FROM PUBLIC;
 
-GRANT EXECUTE ON FUNCTION "app"."parse_received_on"(app.context, text, text, boolean) TO "authenticated", "postgres", "service_role";
+GRANT EXECUTE ON FUNCTION "app"."parse_received_on"(app.context, text, text, boolean, boolean) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."payee_likeness"(app.documents, text[], app.expenses) FROM PUBLIC;
 
@@ -26671,6 +27545,10 @@ REVOKE ALL ON FUNCTION "app"."read_place"(app.documents, text, jsonb) FROM PUBLI
 
 GRANT EXECUTE ON FUNCTION "app"."read_place"(app.documents, text, jsonb) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."recall_answers"(app.context, app.import_batches, integer, integer) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."recall_answers"(app.context, app.import_batches, integer, integer) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."refuse_income_fields"(jsonb, text[], text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."refuse_income_fields"(jsonb, text[], text) TO "authenticated", "postgres", "service_role";
@@ -26686,6 +27564,10 @@ GRANT EXECUTE ON FUNCTION "app"."require_category"(app.context, text, text, bool
 REVOKE ALL ON FUNCTION "app"."require_incomes"(app.context, text[]) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."require_incomes"(app.context, text[]) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."rhythm_name"(text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."rhythm_name"(text) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."room_for_documents"(timestamp with time zone) FROM PUBLIC;
 
@@ -26727,6 +27609,10 @@ REVOKE ALL ON FUNCTION "app"."sum_reimbursed"(app.context, app.expense_filter, t
 
 GRANT EXECUTE ON FUNCTION "app"."sum_reimbursed"(app.context, app.expense_filter, text, integer) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."sum_transfers"(text, date, date, text[]) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."sum_transfers"(text, date, date, text[]) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."summarize_income"(app.context, jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."summarize_income"(app.context, jsonb) TO "authenticated", "postgres", "service_role";
@@ -26751,9 +27637,9 @@ REVOKE ALL ON FUNCTION "app"."warn_of_amounts"(app.context, jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."warn_of_amounts"(app.context, jsonb) TO "authenticated", "postgres", "service_role";
 
-REVOKE ALL ON FUNCTION "app"."warn_of_balance"(app.accounts, date, bigint, text, boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "app"."warn_of_balance"(app.accounts, date, bigint, text) FROM PUBLIC;
 
-GRANT EXECUTE ON FUNCTION "app"."warn_of_balance"(app.accounts, date, bigint, text, boolean) TO "authenticated", "postgres", "service_role";
+GRANT EXECUTE ON FUNCTION "app"."warn_of_balance"(app.accounts, date, bigint, text) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."warn_of_balances"(jsonb) FROM PUBLIC;
 
@@ -26787,6 +27673,22 @@ REVOKE ALL ON FUNCTION "app"."warn_of_mail"(app.context) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."warn_of_mail"(app.context) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."warn_of_missed"(app.expense_filter) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."warn_of_missed"(app.expense_filter) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."warn_of_missed_bills"(app.context, text, text, text[], text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."warn_of_missed_bills"(app.context, text, text, text[], text) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."warn_of_own_only"() FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."warn_of_own_only"() TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."warn_of_recalled"(app.import_batches) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."warn_of_recalled"(app.import_batches) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."warn_of_recurring_charges"(app.context, app.import_batches) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."warn_of_recurring_charges"(app.context, app.import_batches) TO "authenticated", "postgres", "service_role";
@@ -26811,9 +27713,21 @@ REVOKE ALL ON FUNCTION "app"."warn_of_unfound"(app.context, jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."warn_of_unfound"(app.context, jsonb) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."warn_of_unknown_balance"(app.context, app.accounts, date) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."warn_of_unknown_balance"(app.context, app.accounts, date) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."warn_of_unspent"(app.context, app.import_batches, jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."warn_of_unspent"(app.context, app.import_batches, jsonb) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."without_months"(text[]) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."without_months"(text[]) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."word_in_languages"(text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."word_in_languages"(text) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."worth_in"(text, text, date) FROM PUBLIC;
 
@@ -27039,6 +27953,8 @@ GRANT USAGE ON TYPE "app"."limited_balance" TO "postgres";
 
 GRANT USAGE ON TYPE "app"."low_balance" TO "postgres";
 
+GRANT USAGE ON TYPE "app"."month_sum" TO "postgres";
+
 CREATE TRIGGER bump_version BEFORE UPDATE OF id, organization_id, account_id, true_on, amount_minor, currency, source, created_by, deleted_at, recorded_seq, created_at ON app.balances FOR EACH ROW WHEN (((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id) OR (old.account_id IS DISTINCT FROM new.account_id) OR (old.true_on IS DISTINCT FROM new.true_on) OR (old.amount_minor IS DISTINCT FROM new.amount_minor) OR (old.currency IS DISTINCT FROM new.currency) OR (old.source IS DISTINCT FROM new.source) OR (old.created_by IS DISTINCT FROM new.created_by) OR (old.deleted_at IS DISTINCT FROM new.deleted_at) OR (old.recorded_seq IS DISTINCT FROM new.recorded_seq) OR (old.created_at IS DISTINCT FROM new.created_at))) EXECUTE FUNCTION app.bump_version();
 
 CREATE TRIGGER capture_change AFTER INSERT OR DELETE OR UPDATE OF id, organization_id, account_id, true_on, amount_minor, currency, source, created_by, deleted_at, recorded_seq, created_at ON app.balances FOR EACH ROW WHEN ((NULLIF(current_setting('app.change_id'::text, true), ''::text) IS NOT NULL)) EXECUTE FUNCTION app.capture_change();
@@ -27122,9 +28038,9 @@ CREATE INDEX events_created_at_idx ON app.events USING btree (created_at);
 
 CREATE INDEX events_place_idx ON app.events USING btree (organization_id, name, created_at, id);
 
-CREATE TRIGGER bump_version BEFORE UPDATE OF id, organization_id, name, sort, category_id, account_id, amount_minor, currency, received_on, frequency, every, anchor_on, ends_on, note, source, created_by, deleted_at, recorded_seq, created_at ON app.incomes FOR EACH ROW WHEN (((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id) OR (old.name IS DISTINCT FROM new.name) OR (old.sort IS DISTINCT FROM new.sort) OR (old.category_id IS DISTINCT FROM new.category_id) OR (old.account_id IS DISTINCT FROM new.account_id) OR (old.amount_minor IS DISTINCT FROM new.amount_minor) OR (old.currency IS DISTINCT FROM new.currency) OR (old.received_on IS DISTINCT FROM new.received_on) OR (old.frequency IS DISTINCT FROM new.frequency) OR (old.every IS DISTINCT FROM new.every) OR (old.anchor_on IS DISTINCT FROM new.anchor_on) OR (old.ends_on IS DISTINCT FROM new.ends_on) OR (old.note IS DISTINCT FROM new.note) OR (old.source IS DISTINCT FROM new.source) OR (old.created_by IS DISTINCT FROM new.created_by) OR (old.deleted_at IS DISTINCT FROM new.deleted_at) OR (old.recorded_seq IS DISTINCT FROM new.recorded_seq) OR (old.created_at IS DISTINCT FROM new.created_at))) EXECUTE FUNCTION app.bump_version();
+CREATE TRIGGER bump_version BEFORE UPDATE OF id, organization_id, name, sort, category_id, account_id, amount_minor, currency, received_on, frequency, every, anchor_on, ends_on, note, source, created_by, deleted_at, recorded_seq, created_at, creator_sees ON app.incomes FOR EACH ROW WHEN (((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id) OR (old.name IS DISTINCT FROM new.name) OR (old.sort IS DISTINCT FROM new.sort) OR (old.category_id IS DISTINCT FROM new.category_id) OR (old.account_id IS DISTINCT FROM new.account_id) OR (old.amount_minor IS DISTINCT FROM new.amount_minor) OR (old.currency IS DISTINCT FROM new.currency) OR (old.received_on IS DISTINCT FROM new.received_on) OR (old.frequency IS DISTINCT FROM new.frequency) OR (old.every IS DISTINCT FROM new.every) OR (old.anchor_on IS DISTINCT FROM new.anchor_on) OR (old.ends_on IS DISTINCT FROM new.ends_on) OR (old.note IS DISTINCT FROM new.note) OR (old.source IS DISTINCT FROM new.source) OR (old.created_by IS DISTINCT FROM new.created_by) OR (old.deleted_at IS DISTINCT FROM new.deleted_at) OR (old.recorded_seq IS DISTINCT FROM new.recorded_seq) OR (old.created_at IS DISTINCT FROM new.created_at) OR (old.creator_sees IS DISTINCT FROM new.creator_sees))) EXECUTE FUNCTION app.bump_version();
 
-CREATE TRIGGER capture_change AFTER INSERT OR DELETE OR UPDATE OF id, organization_id, name, sort, category_id, account_id, amount_minor, currency, received_on, frequency, every, anchor_on, ends_on, note, source, created_by, deleted_at, recorded_seq, created_at ON app.incomes FOR EACH ROW WHEN ((NULLIF(current_setting('app.change_id'::text, true), ''::text) IS NOT NULL)) EXECUTE FUNCTION app.capture_change();
+CREATE TRIGGER capture_change AFTER INSERT OR DELETE OR UPDATE OF id, organization_id, name, sort, category_id, account_id, amount_minor, currency, received_on, frequency, every, anchor_on, ends_on, note, source, created_by, deleted_at, recorded_seq, created_at, creator_sees ON app.incomes FOR EACH ROW WHEN ((NULLIF(current_setting('app.change_id'::text, true), ''::text) IS NOT NULL)) EXECUTE FUNCTION app.capture_change();
 
 -- squawk-ignore constraint-missing-not-valid
 ALTER TABLE "app"."expenses" ADD CONSTRAINT "expenses_contract_shape" CHECK (app.is_contract(contract));
