@@ -134,3 +134,22 @@ begin
 end
 $$;
 comment on function app.fail_not_due is 'Ends the tool because a bill has no such date, and lists its open ones.';
+
+create or replace function app.require_bill(context app.context, bill_id text) returns app.expenses
+language plpgsql stable set search_path = '' as $$
+declare
+  bill app.expenses;
+begin
+  select * into bill from app.expenses as e
+  where e.id = require_bill.bill_id and e.organization_id = context.organization_id and e.kind = 'bill'
+    and e.deleted_at is null;
+  if not found then
+    perform app.fail(
+      'not_found.bill', jsonb_build_object('id', bill_id, 'organization', context.organization_name), 'bill_id'
+    );
+  end if;
+  return bill;
+end
+$$;
+comment on function app.require_bill is
+  'Returns the organization''s bill with this id; ends the tool with not_found if missing.';

@@ -1,22 +1,3 @@
-create or replace function app.require_bill(context app.context, bill_id text) returns app.expenses
-language plpgsql stable set search_path = '' as $$
-declare
-  bill app.expenses;
-begin
-  select * into bill from app.expenses as e
-  where e.id = require_bill.bill_id and e.organization_id = context.organization_id and e.kind = 'bill'
-    and e.deleted_at is null;
-  if not found then
-    perform app.fail(
-      'not_found.bill', jsonb_build_object('id', bill_id, 'organization', context.organization_name), 'bill_id'
-    );
-  end if;
-  return bill;
-end
-$$;
-comment on function app.require_bill is
-  'Returns the organization''s bill with this id; ends the tool with not_found if missing.';
-
 create or replace function app.sum_open_dates(context app.context, bill_id text, until date) returns app.money_sum[]
 language plpgsql stable set search_path = '' as $$
 begin
