@@ -21,7 +21,7 @@ async function explain(database: TestDatabase, books: Books, statement: string):
 
 /** A date-only filter. */
 const days = (from: string, to: string) =>
-  `row(${from}, ${to}, null, null, null, '{}', null, null, null, null, null, null, null, null, null, null, null, null)::app.expense_filter`;
+  `row(${from}, ${to}, null, null, null, '{}', null, null, null, null, null, null, null, null, null, null, null, null, null)::app.expense_filter`;
 
 testBooks("plans", {}, {
   "a page starts where the last one ended": async (books, database) => {
