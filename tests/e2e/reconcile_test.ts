@@ -75,6 +75,7 @@ Deno.test("books and statement both total 54.90; the 20-dollar bill matches the 
     books_only_count: 0,
     linked_count: 5,
     without_document_count: 5,
+    transfers: [],
     balance: {
       from: "2026-10-02",
       to: "2026-10-05",
@@ -177,10 +178,13 @@ Deno.test("reconcile reports a period without a statement instead of an empty re
   const warned = async (args: Json = {}) =>
     (await member.ok("reconcile", { account: "Visa", ...args })).warnings.map(({ message }: Json) => message);
   assertEquals(await warned(), []);
-  assertEquals(await warned({ from: "2026-10-01", to: "2026-10-31" }), []);
+  assertEquals(await warned({ from: "2026-10-01", to: "2026-10-31" }), [
+    "No balance of 2026-10-31 is known. Visa: 927.16 EUR on 2026-10-05; nothing after it is known.",
+  ]);
   assertEquals(await warned({ from: "2026-09-01", to: "2026-09-30" }), [
     "The imported statements of Visa have rows from 2026-10-02 to 2026-10-05 only. Outside of these days nothing was " +
     "compared: rows of books_only there may be at the bank too.",
+    "No balance of 2026-09-30 is known. Visa: 927.16 EUR on 2026-10-05; nothing before it is known.",
   ]);
   assertEquals((await warned({ from: "2026-09-20" })).length, 1);
   await member.ok("undo_change", { change_id });

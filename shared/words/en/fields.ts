@@ -25,6 +25,7 @@ export const fields = {
   closed_through: "closed months",
   contract: "contract",
   created_by: "who added it",
+  creator_sees: "visible to its creator",
   currency: "currency",
   datev: "DATEV accounts",
   date: "date",

@@ -116,8 +116,8 @@ begin
 end
 $$;
 comment on function app.sum_transfers is
-  'Returns the totals of transfers between own accounts in a period, which are no spending: [{from, to, count, amount, '
-  'currency}]. from and to are accounts, or the kind of line if no statement shows the other account. At most 20.';
+  'Returns the totals of transfers between own accounts in a period: [{from, to, count, amount, currency}]. from and '
+  'to are accounts, or the kind of line if no statement shows the other account. At most 20.';
 
 create or replace function app.reconcile(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
