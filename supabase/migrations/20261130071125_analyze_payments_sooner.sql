@@ -26067,7 +26067,7 @@ COMMENT ON FUNCTION "app"."sum_reimbursed"(app.context, app.expense_filter, text
 
 COMMENT ON FUNCTION "app"."sum_spending"(app.context, app.expense_filter, app.period, jsonb, text[], text) IS 'Returns the sums of payments in the target currency, grouped by up to two dimensions. expected holds rows of app.expected_in_period, or null.';
 
-COMMENT ON FUNCTION "app"."sum_transfers"(text, date, date, text[]) IS 'Returns the totals of transfers between own accounts in a period, which are no spending: [{from, to, count, amount, currency}]. from and to are accounts, or the kind of line if no statement shows the other account. At most 20.';
+COMMENT ON FUNCTION "app"."sum_transfers"(text, date, date, text[]) IS 'Returns the totals of transfers between own accounts in a period: [{from, to, count, amount, currency}]. from and to are accounts, or the kind of line if no statement shows the other account. At most 20.';
 
 COMMENT ON FUNCTION "app"."sum_up_update"(app.context, app.expenses, app.expenses, jsonb, app.expense_occurrences) IS 'The changes made to a bill: {name, status?, fields?, from?, occurrence? {action, due_on, until?, amount?, currency}, is_disconnected?}.';
 
