@@ -20,13 +20,23 @@ const BILLS = `
 export async function checkBooks(admin: SqlDatabase, clients: readonly Client[]): Promise<string[]> {
   const rows = Map.groupBy(await admin.query<Row & { payee: string }>(EXPENSES), ({ payee }) => payee);
   const bills = Map.groupBy(await admin.query<BillRow>(BILLS), ({ payee }) => payee);
-  return clients.flatMap((client) =>
+  const problems = clients.flatMap((client) =>
     [
       ...client.books.compare(rows.get(client.payee) ?? []),
       ...compareBills(client, bills.get(`${client.label}b`) ?? []),
     ].map((told) => `${client.label}: ${told}`)
   );
+  return await Promise.all(problems.map(async (problem) => {
+    const name = /: (\w+ lunch \d+) /.exec(problem)?.[1];
+    return name ? `${problem}; its changes: ${JSON.stringify(await admin.query(CHANGES, [name]))}` : problem;
+  }));
 }
+
+/** Everything that wrote an expense, to explain a difference. */
+const CHANGES = `
+  select c.created_at, c.tool, c.actor_id, c.id, c.undoes, i.before ->> 'deleted_at' as before, i.after ->> 'deleted_at' as after
+  from app.change_items as i join app.change_sets as c on c.id = i.change_id
+  where i.table_name = 'expenses' and $1 in (i.before ->> 'name', i.after ->> 'name') order by c.recorded_seq`;
 
 interface BillRow {
   payee: string;
