@@ -59,7 +59,9 @@ const schedule = (name: string, when: string, command: string) =>
 /** A run is recorded when it ends; its request may have arrived earlier. */
 const recorded = async (runs: string, atLeast: number) => {
   for (;;) {
-    const rows = await database.query(`select * from cron.job_run_details where ${runs}`);
+    const rows = await database.query(
+      `select * from cron.job_run_details where status in ('succeeded', 'failed') and ${runs}`,
+    );
     if (rows.length >= atLeast) return rows;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
