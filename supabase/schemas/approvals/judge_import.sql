@@ -31,7 +31,8 @@ begin
 end
 $$;
 comment on function app.draft_effects is
-  'The effects of publishing these lines of an import, in the format of app.describe_effects; the first lines only.';
+  'Returns the effects of publishing these lines of an import, in the format of app.describe_effects. It describes '
+  'the first lines and counts all.';
 
 create or replace function app.judge_import(context app.context, args jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$

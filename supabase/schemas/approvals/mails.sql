@@ -33,7 +33,7 @@ create or replace function app.find_due_mails(about text, at timestamptz)
   returns table (proposal_id text, event_id bigint, user_id uuid, kind text)
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Mails not sent by then expire.
+  -- Mails expire if they are not sent within two days.
   since constant timestamptz := at - interval '2 days';
 begin
   return query

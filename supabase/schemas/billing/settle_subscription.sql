@@ -78,7 +78,6 @@ begin
         where o.subscription_id = subscription.id and o.outcome in ('applied', 'stale') and o.status <> 'past_due'
       )
   ) end;
-  -- This includes an event that arrives after the end.
   subscription.was_active := subscription.was_active or exists (
     select from billing.payment_events as e
     where e.subscription_id = subscription.id and e.outcome in ('applied', 'stale') and e.status = 'active'

@@ -25,7 +25,7 @@ create type app.bill_position as (
   due_minor numeric
 );
 comment on type app.bill_position is
-  'A bill and its position in the list, by earliest open date and recording order, and its part of the due total.';
+  'A bill, its position in the list (by earliest open date, then by recording order), and its part of the due total.';
 
 create or replace function app.has_date_document(bill_id text, day date) returns boolean
 language plpgsql stable set search_path = '' as $$

@@ -55,6 +55,7 @@ begin atomic
     );
 end;
 comment on function app.find_cancel_dates is
-  'Contracts whose last day to cancel is within this many days, and contracts whose last day is unknown; missing lists '
-  'the unrecorded facts (app.missing_of_contract). Contracts that end a month or two after any notice come in the last '
-  'three days, and with a drafted letter whose last day passed without a confirmation (missed_on).';
+  'Contracts whose last day to cancel is within this many days, contracts whose last day is unknown, and drafted '
+  'letters whose last day passed without a confirmation (missed_on). missing lists the unrecorded facts '
+  '(app.missing_of_contract). Contracts that end a month or two after any notice are listed in the last three days '
+  'only.';

@@ -1,4 +1,4 @@
--- review_bills: charges after the end of a bill, linked to it or only like it.
+-- review_bills: charges after the end of a bill, linked to the bill or resembling its charges.
 
 create or replace function app.ended_on(bill app.expenses, timezone text) returns date
 language sql stable

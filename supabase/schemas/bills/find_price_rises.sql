@@ -244,6 +244,6 @@ begin
 end
 $$;
 comment on function app.find_double_charges is
-  'Returns pairs of equal payments to the payee of a recurring bill within three quarters of its period and 45 days, '
-  'of which at most one is the payment of a date, or all payments of a date (parts: then ids has only the other one). '
-  'is_confirmed: a person confirmed both. Leaves out charges that the payee refunded.';
+  'Returns pairs of equal payments to the payee of a recurring bill within three quarters of its period and 45 days. '
+  'At most one of them pays a date of the bill, alone or as one of several parts (parts: then ids has only the other '
+  'one). is_confirmed: a person confirmed both. Leaves out charges that the payee refunded.';

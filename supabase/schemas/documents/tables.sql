@@ -41,8 +41,8 @@ comment on column app.documents.expense_id is
 comment on column app.documents.occurrence_id is 'The bill''s date that it belongs to.';
 comment on column app.documents.layout is
   'Where missing facts may be, and where a person confirmed some (app.confirm_facts): {iban?, tax_id?, places, '
-  'names?: texts that may contain an unknown payee, confirmed?: the labels of facts, remembered?: when the labels of '
-  'facts that they added were confirmed}.';
+  'names?: texts that may contain an unknown payee, confirmed?: the labels of facts, remembered?: by fact, when the '
+  'labels that supplied it were confirmed}.';
 comment on column app.documents.declined is
   'Records that a person declined for it (app.match_key_of), so that nobody is asked again.';
 create unique index documents_once_idx on app.documents (organization_id, hash, added_by) where deleted_at is null;

@@ -61,7 +61,7 @@ begin
   return null;
 end
 $$;
-comment on function app.emit_digest is 'Emits that a digest was sent, for each organization in it.';
+comment on function app.emit_digest is 'Emits an event about a sent digest, for each organization in it.';
 
 create or replace function app.emit_proposal() returns trigger
 language plpgsql security definer set search_path = '' as $$
@@ -72,7 +72,7 @@ begin
   return null;
 end
 $$;
-comment on function app.emit_proposal is 'Emits that a proposal is pending, or that it was decided.';
+comment on function app.emit_proposal is 'Emits an event about a pending or decided proposal.';
 
 create or replace function app.emit_import() returns trigger
 language plpgsql security definer set search_path = '' as $$
@@ -87,7 +87,7 @@ begin
   return null;
 end
 $$;
-comment on function app.emit_import is 'Emits that a statement was read and has questions.';
+comment on function app.emit_import is 'Emits an event about a statement that was read and has questions.';
 
 create or replace function app.emit_document() returns trigger
 language plpgsql security definer set search_path = '' as $$
@@ -100,7 +100,7 @@ begin
   return null;
 end
 $$;
-comment on function app.emit_document is 'Emits that a document came in, to everybody who sees it.';
+comment on function app.emit_document is 'Emits an event about a new document, to everybody who sees it.';
 revoke all on function app.emit_reminders, app.emit_notices, app.emit_digest, app.emit_proposal, app.emit_import,
   app.emit_document
   from authenticated;

@@ -74,7 +74,7 @@ comment on function app.earned_words is 'The pattern of names of pay, pensions a
 create or replace function app.is_income(name text, category text, is_refund boolean) returns boolean
 language plpgsql immutable set search_path = '' as $$
 declare
-  -- Businesses pay these and get refunds of them, so another category means that they aren't income.
+  -- Businesses pay these and get refunds for them, so a payment in another category isn't income.
   earned constant text := app.earned_words();
   received constant text := '\m(' || replace(array_to_string(array[
     'got', 'received', 'earned', 'arrived', 'bekommen', 'erhalten', 'gekriegt', 'bekam', 'erhielt', 'eingegangen',

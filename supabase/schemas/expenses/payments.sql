@@ -155,8 +155,8 @@ create index payments_merged_into_idx on app.payments (merged_into, organization
 create index payments_merged_on_idx on app.payments (organization_id, paid_on) where merged_into is not null;
 create index payments_currency_idx on app.payments (currency);
 create index payments_charged_currency_idx on app.payments (charged_currency);
--- organization_id comes last: foreign key checks are planned once, maybe on an empty table. There, an index that starts
--- with it looks as cheap as one on the id.
+-- organization_id comes last, because foreign key checks are planned once, maybe on an empty table. Such a plan might
+-- use an index that starts with organization_id instead of one on the id.
 create index payments_base_currency_idx on app.payments (base_currency, organization_id);
 create index payments_estimates_idx on app.payments (organization_id, paid_on)
   where is_estimate and deleted_at is null;

@@ -254,7 +254,7 @@ begin
     where p.paid_on between s.from_on and s.to_on and p.deleted_at is null
       and ((s.budget).category_id is null or p.category_id = (s.budget).category_id)
   ) as added
-  -- Reached with these items, or exceeded earlier and now further.
+  -- These items reached a threshold or exceeded the limit further.
   where added.minor > 0 and s.spent_minor > s.available_minor or exists (
     select from unnest(thresholds) as percent
     where (s.spent_minor - added.minor) * 100 < s.available_minor * percent

@@ -51,7 +51,7 @@ begin
 end
 $$;
 comment on function app.find_missed is
-  'Returns the payments of a filter that another one doesn''t include: {count, is_least?, totals_by_currency?, names, '
+  'Returns the payments that match one filter but not another: {count, is_least?, totals_by_currency?, names, '
   'name_count}, from the latest 500; null for none.';
 
 create or replace function app.warn_of_missed(filter app.expense_filter) returns jsonb

@@ -135,7 +135,7 @@ comment on column identity.organizations.relabel_closed is
 comment on column identity.organizations.datev is
   'The accounts of a DATEV export (shared/export/datev_settings.ts), with categories by id.';
 comment on column identity.organizations.low_balance_minor is
-  'A digest tells when a balance is expected to fall below this amount.';
+  'A digest warns when a balance is expected to fall below this amount.';
 comment on column identity.organizations.low_balance_since is
   'When the limit was set. Notices about an earlier one don''t count.';
 create index organizations_low_balance_idx on identity.organizations (id) where low_balance_minor is not null;
@@ -163,7 +163,7 @@ comment on table identity.memberships is
 comment on column identity.memberships.sees_private is
   'Whether the owner opened private categories to this member, whose role does not include them.';
 comment on column identity.memberships.mails is
-  'Which bills the member gets mail about. mine: for the owner all bills, for others the assigned ones.';
+  'The bills for which the member gets mail. mine: all bills for the owner, the assigned bills for others.';
 comment on column identity.memberships.low_balance_checked_on is
   'The member''s latest day on which balances were forecast for a notice.';
 create index memberships_user_id_idx on identity.memberships (user_id);

@@ -115,5 +115,5 @@ begin
 end
 $$;
 comment on function app.match_known_rows is
-  'Marks rows that an earlier commit stored as lines: the same account, day, amount, text and number among equal '
-  'lines. A line of that day with a similar text also counts.';
+  'Marks rows that an earlier commit stored as lines. Such a line has the same account, day, amount, text and number '
+  'among equal lines. A line of that day with a similar text also counts.';

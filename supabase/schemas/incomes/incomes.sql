@@ -43,8 +43,8 @@ comment on table app.incomes is
 comment on column app.incomes.name is 'The payer, or a description.';
 comment on column app.incomes.category_id is 'Optional; a private category hides the income.';
 comment on column app.incomes.creator_sees is
-  'Whether its creator sees the income although its category is private: it hides income that the creator entered '
-  'before anyone else.';
+  'Whether its creator sees the income in a private category. It hides income that the creator entered before anyone '
+  'else.';
 comment on column app.incomes.line_id is
   'Derived: the statement line that shows the income. Undo skips this column, because it may delete the line.';
 comment on column app.incomes.anchor_on is

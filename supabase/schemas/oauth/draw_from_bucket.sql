@@ -21,7 +21,7 @@ declare
   full_again constant timestamptz := (select b.full_at from oauth.rate_buckets as b where b.key = wait_for_bucket.key);
   missing constant interval := full_again + make_interval(secs => seconds / at_most) - (at + span);
 begin
-  -- Further ahead than draws can lead, so the clock was set back, and the row starts over.
+  -- Draws never lead this far ahead. The clock was set back, so the row starts over.
   if full_again is null or full_again > at + 2 * span or missing <= interval '1 millisecond' then
     return 0;
   end if;

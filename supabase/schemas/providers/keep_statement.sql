@@ -163,5 +163,5 @@ end
 $$;
 comment on function app.keep_answer is
   'Stores the result of querying a provider for a month, {outcome: "statement", amount, currency, due_on?} or '
-  '{outcome: "failed", code, retry_after?}: {bill_id, name, status, said, …}. The caller holds the lease, which the '
-  'last result ends.';
+  '{outcome: "failed", code, retry_after?}: {bill_id, name, status, said, …}. The caller must hold the lease; the '
+  'last result ends it.';

@@ -39,7 +39,7 @@ begin
       begin
         select array_append(contents, jobs.describe_digest(d, at)) into contents
           from jobs.reminder_digests as d where d.id = digest_id;
-      -- Includes a timeout: the batch takes the digests described so far.
+      -- Includes a timeout; the batch then takes the digests described so far.
       exception when query_canceled or others then
         exit;
       end;
@@ -131,7 +131,7 @@ begin
     select jsonb_build_object(
       'id', b.id, 'lease_token', b.lease_token, 'attempts', b.attempts,
       'digests', (
-        -- Null if all recipients have left since. The batch then ends.
+        -- Null if all recipients have left, which ends the batch.
         select
           coalesce(
           jsonb_agg(jsonb_build_object('id', d.id, 'recipient_id', d.recipient_id, 'content', d.content) order by d.id),

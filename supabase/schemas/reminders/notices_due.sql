@@ -107,7 +107,7 @@ comment on function jobs.nudged_days is
 create or replace function jobs.find_noticed(at timestamptz) returns table (id text)
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Time zones, 14 days ahead, a leap day, and moves by the weekend rule.
+  -- The margins cover time zones, 14 days ahead, a leap day, and moves by the weekend rule.
   first constant int := app.day_of_year(jobs.latest_today(at) - 5);
   last constant int := app.day_of_year(jobs.latest_today(at) + 17);
   days constant int[] := array(

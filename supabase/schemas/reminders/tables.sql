@@ -131,7 +131,8 @@ comment on column jobs.notice_log.kind is
 comment on column jobs.notice_log.about_on is
   'For a budget, the first day of its month or year; for a balance, the day on which it was expected to fall.';
 comment on column jobs.notice_log.account_id is 'The account whose balance falls; null for all accounts together.';
-comment on column jobs.notice_log.tell_on is 'The first instant to send it; a date may have several notices.';
+comment on column jobs.notice_log.tell_on is
+  'The first instant at which it may be sent; a date may have several notices.';
 create unique index notice_log_once_idx on jobs.notice_log (expense_id, recipient_id, kind, about_on, tell_on)
   where voided_at is null;
 create unique index notice_log_budget_once_idx on jobs.notice_log (budget_id, recipient_id, kind, about_on)

@@ -96,5 +96,5 @@ begin
 end
 $$;
 comment on function public.choose_mails is
-  'Sets the bills of an organization that a member gets mail about, mine, all or none: {"outcome":"chosen"} or '
+  'Chooses the bills of an organization for which a member gets mail, mine, all or none: {"outcome":"chosen"} or '
   '{"outcome":"not_member"}.';

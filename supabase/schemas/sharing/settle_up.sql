@@ -216,8 +216,8 @@ begin
 end
 $$;
 comment on function app.choose_parties is
-  'Returns the giver and the receiver: a missing one is the caller; if both are missing, it is the only pair with the '
-  'caller.';
+  'Returns the giver and the receiver. A missing one is the caller. If both are missing, they are the only pair that '
+  'includes the caller.';
 
 create or replace function app.settle_up(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
