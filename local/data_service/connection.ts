@@ -2,10 +2,14 @@
 import type { Connection } from "@supabase/lite";
 import { createPgliteConnection } from "@supabase/lite/pglite";
 import { createPostgresConnection } from "@supabase/lite/postgres";
+import { Kysely, PostgresDialect } from "kysely";
 import { extensions, parsers, pgliteDatabase, serializers } from "../database/pglite.ts";
-import { postgresDatabase, types } from "../database/postgres.ts";
+import { postgresDatabase, postgresPool } from "../database/postgres.ts";
 import type { SqlDatabase } from "../database/sql.ts";
 import type { DataServiceSettings } from "./settings.ts";
+
+/** The number of requests that use the database concurrently. */
+const REQUESTS = 10;
 
 export interface OpenDatabase {
   database: SqlDatabase;
@@ -16,11 +20,14 @@ export interface OpenDatabase {
 export async function openDatabase(target: DataServiceSettings["database"]): Promise<OpenDatabase> {
   if ("url" in target) {
     const database = postgresDatabase(target.url);
-    const connection = createPostgresConnection({
-      url: target.url,
-      postgresOptions: { max: 10, onnotice: () => {}, types },
-    });
-    return { database, connection, close: async () => void await Promise.all([connection.close(), database.close()]) };
+    const connection = createPostgresConnection({ url: target.url });
+    // Replaces postgres.js, which then never connects (postgres.ts).
+    connection.kysely = new Kysely({ dialect: new PostgresDialect({ pool: postgresPool(target.url, REQUESTS) }) });
+    return {
+      database,
+      connection,
+      close: async () => void await Promise.all([connection.kysely.destroy(), database.close()]),
+    };
   }
   const connection = await createPgliteConnection({
     url: target.folder,

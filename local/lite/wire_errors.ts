@@ -18,8 +18,10 @@ const FORBIDDEN = /^(0L|0P|28)/;
 const UNAVAILABLE = /^(08|53(?!400)|57P01)/;
 const SERVER_FAULT = /^(09|25|2D|38|39|3B|40|53|54|55|57|58|F0|HV|P0(?!001)|XX)/;
 
-/** How the client library reports a missing or lost connection. */
-const NO_CONNECTION = /^(E[A-Z]+|CONNECT_TIMEOUT|CONNECTION_(CLOSED|DESTROYED|ENDED))$/;
+/** The operating system's code for a missing connection, and node-postgres's messages without a code. */
+const NO_CONNECTION = /^E[A-Z]+$/;
+const NO_CLIENT =
+  /^(Connection terminated|Client (was closed|has encountered)|timeout exceeded when trying to connect)/;
 
 const statusOf = (code: string): number =>
   FORBIDDEN.test(code) ? 403 : UNAVAILABLE.test(code) ? 503 : SERVER_FAULT.test(code) ? 500 : 400;
@@ -29,6 +31,7 @@ const statusOf = (code: string): number =>
  */
 export function toWireError(failure: unknown): unknown {
   const { code, message, detail, hint } = (failure ?? {}) as DatabaseFailure;
+  if (code === undefined && NO_CLIENT.test(message ?? "")) return wireError(503, { code: "PGRST001", message });
   if (typeof code !== "string") return failure;
   if (NO_CONNECTION.test(code)) return wireError(503, { code: "PGRST001", message });
   if (!/^[0-9A-Z]{5}$/.test(code) || PASS_THROUGH.test(code)) return failure;

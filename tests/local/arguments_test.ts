@@ -1,10 +1,10 @@
 /**
  * Correction 4 of `@supabase/lite`: an argument of any type reaches a function as from PostgREST, or is refused in the
- * same way. `deno task test:pg` runs the same through postgres.js.
+ * same way. `deno task test:pg` runs the same on a server.
  */
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { createPostgresConnection } from "@supabase/lite/postgres";
-import { postgresDatabase, types } from "../../local/database/postgres.ts";
+import { openDatabase } from "../../local/data_service/connection.ts";
 import { createLiteApp } from "../../local/lite/app.ts";
 import { correctConnection } from "../../local/lite/corrections.ts";
 import { createDatabase } from "../../shared/db/client.ts";
@@ -91,11 +91,9 @@ async function open(corrected: boolean): Promise<Opened> {
     return { ...lite, fetch: lite.app.fetch };
   }
   const { url, drop } = await newDatabase(SERVER);
-  const connection = createPostgresConnection({
-    url,
-    postgresOptions: { onnotice: () => {}, ...(corrected && { types }) },
-  });
-  const database = postgresDatabase(url);
+  const opened = await openDatabase({ url });
+  const { database } = opened;
+  const connection = corrected ? opened.connection : createPostgresConnection({ url });
   await database.exec(FIXTURE);
   const app = createLiteApp(connection, SETTINGS);
   if (corrected) await correctConnection(connection);
@@ -103,7 +101,7 @@ async function open(corrected: boolean): Promise<Opened> {
     fetch: app.fetch,
     rpc: callRpc(app),
     database,
-    close: async () => void await Promise.all([connection.close(), database.close()]).then(drop),
+    close: async () => void await Promise.all([connection.close(), opened.close()]).then(drop),
   };
 }
 
@@ -131,7 +129,7 @@ async function fromPostgrest({ database }: Opened, { type, value }: { type: stri
 
 Deno.test("4. lite as shipped reads JSON differently", async () => {
   const lite = await open(false);
-  // One driver gets it wrong on PGlite, the other on postgres.js.
+  // One driver gets it wrong on PGlite, the other on a server.
   const values = ["5", { a: 1 }];
   const readBy = (read: typeof fromLite) => Promise.all(values.map((value) => read(lite, { type: "jsonb", value })));
   assertNotEquals(await readBy(fromLite), await readBy(fromPostgrest));

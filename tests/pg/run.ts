@@ -19,6 +19,7 @@ const RUNNING = [
   "tests/local/jobs_test.ts",
   "tests/local/migrations_test.ts",
   "tests/local/start_test.ts",
+  "tests/pg/lost_connections.ts",
   "tests/pg/lock_order.ts",
   "tests/pg/races.ts",
   "tests/pg/oauth_races.ts",
