@@ -20,7 +20,7 @@ export const addBill = (proposals: Proposals) => async (client: Client): Promise
   const args = {
     name,
     amount: amountOf(minor),
-    payee: `${client.label}b`,
+    payee: client.landlord,
     frequency: "daily",
     first_due: day(chance.int(1, 20)),
     reminder_enabled: false,

@@ -23,7 +23,7 @@ export async function checkBooks(admin: SqlDatabase, clients: readonly Client[])
   const problems = clients.flatMap((client) =>
     [
       ...client.books.compare(rows.get(client.payee) ?? []),
-      ...compareBills(client, bills.get(`${client.label}b`) ?? []),
+      ...compareBills(client, bills.get(client.landlord) ?? []),
     ].map((told) => `${client.label}: ${told}`)
   );
   return await Promise.all(problems.map(async (problem) => {

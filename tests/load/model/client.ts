@@ -54,7 +54,11 @@ export class Client {
   }
   /** A payee for this client's expenses, by which it finds them. */
   get payee(): string {
-    return `${this.label}e`;
+    return `${this.label}shop`;
+  }
+  /** A payee for its bills. A payment would take over an expense of the same amount whose payee is a letter apart. */
+  get landlord(): string {
+    return `${this.label}landlord`;
   }
   newName = (what: string): string => `${this.label} ${what} ${++this.#names}`;
 
