@@ -1,13 +1,15 @@
 /**
- * `deno task build`: writes the submission files of connector directories (docs/listing.md) from the tools, so that a
- * submission matches the connector. A test rebuilds and compares them.
+ * `deno task build`: writes the files that follow from the tools: the submission files of connector directories
+ * (docs/listing.md), and the lists of tools and contracts that show a reviewer what changes for clients. A test
+ * rebuilds and compares them.
  */
+import { listTools } from "../functions/mcp/server.ts";
 import { serverInfo } from "../functions/mcp/server_info.ts";
 import { TOOLS } from "../functions/mcp/tools/mod.ts";
 import { type Words, wordsOf } from "../shared/words/words.ts";
 import { APP, COUNTEREXAMPLES, EXAMPLES, SITE } from "./listing/texts.ts";
 
-export const LISTING = new URL("../docs/listing/", import.meta.url);
+export const ROOT = new URL("../", import.meta.url);
 
 interface Hints {
   readOnlyHint: boolean;
@@ -15,12 +17,20 @@ interface Hints {
   openWorldHint: boolean;
 }
 
-/** The files by name. */
+/** The files by path. */
 export function buildListing(words: Words = wordsOf("en")): Record<string, string> {
   return {
-    "server.json": json(registryEntry(words)),
-    "chatgpt-app-submission.json": json(chatgptSubmission(words)),
-    "claude.md": claudeTexts(words),
+    "docs/listing/server.json": json(registryEntry(words)),
+    "docs/listing/chatgpt-app-submission.json": json(chatgptSubmission(words)),
+    "docs/listing/claude.md": claudeTexts(words),
+    "tests/conformance/tools.json": json({
+      tools: listTools(words, false, false).map(({ name, title, annotations, _meta, description, inputSchema }) => (
+        { name, title, annotations, ...(_meta?.ui ? { _meta: { ui: _meta.ui } } : {}), description, inputSchema }
+      )),
+    }),
+    "tests/conformance/contracts.json": json(
+      Object.fromEntries(TOOLS.map(({ listed: { name, inputSchema } }) => [name, inputSchema])),
+    ),
   };
 }
 
@@ -110,5 +120,5 @@ function claudeTexts({ tools, connector }: Words): string {
 }
 
 if (import.meta.main) {
-  for (const [name, text] of Object.entries(buildListing())) await Deno.writeTextFile(new URL(name, LISTING), text);
+  for (const [path, text] of Object.entries(buildListing())) await Deno.writeTextFile(new URL(path, ROOT), text);
 }

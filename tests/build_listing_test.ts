@@ -1,19 +1,21 @@
-/** The files for directories: they match the tools and respect the limits of the forms. */
+/** The built files match the tools, and those for directories respect the limits of the forms. */
 import { assert, assertEquals } from "@std/assert";
-import { buildListing, LISTING } from "../local/build_listing.ts";
+import { buildListing, ROOT } from "../local/build_listing.ts";
 import { APP, COUNTEREXAMPLES, EXAMPLES } from "../local/listing/texts.ts";
 import { TOOLS } from "../functions/mcp/tools/mod.ts";
 
 const files = buildListing();
 
-Deno.test("the files of docs/listing match the tools", async () => {
-  for (const [name, text] of Object.entries(files)) {
-    assertEquals(await Deno.readTextFile(new URL(name, LISTING)), text, `${name}: run deno task build`);
+Deno.test("the built files match the tools", async () => {
+  for (const [path, text] of Object.entries(files)) {
+    assertEquals(await Deno.readTextFile(new URL(path, ROOT)), text, `${path}: run deno task build`);
   }
 });
 
 Deno.test("a submission to ChatGPT justifies each hint of each tool, and tests tools that exist", () => {
-  const { tools, app_info, test_cases, negative_test_cases } = JSON.parse(files["chatgpt-app-submission.json"]!);
+  const { tools, app_info, test_cases, negative_test_cases } = JSON.parse(
+    files["docs/listing/chatgpt-app-submission.json"]!,
+  );
   const names = TOOLS.map(({ listed }) => listed.name);
   assertEquals(Object.keys(tools), names);
   for (const { annotations, justifications } of Object.values<Record<string, Record<string, unknown>>>(tools)) {
@@ -32,7 +34,7 @@ Deno.test("a submission to ChatGPT justifies each hint of each tool, and tests t
 });
 
 Deno.test("the texts fit the forms of Claude and of the registry", () => {
-  const entry = JSON.parse(files["server.json"]!);
+  const entry = JSON.parse(files["docs/listing/server.json"]!);
   assert(APP.tagline.length <= 55, String(APP.tagline.length));
   assert(entry.description.length <= 100 && entry.title.length <= 100);
   assert(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/.test(entry.name), entry.name);

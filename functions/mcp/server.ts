@@ -79,7 +79,7 @@ function textsOf(texts: Words["tools"][keyof Words["tools"]], takesFiles: boolea
   return { title, description: takesFiles && "descriptionOfFile" in texts ? texts.descriptionOfFile : description };
 }
 
-const listTools = ({ tools }: Words, onlyReads: boolean, takesFiles: boolean) =>
+export const listTools = ({ tools }: Words, onlyReads: boolean, takesFiles: boolean) =>
   TOOLS.map(({ listed }) => takesFiles ? listed : withoutFiles(listed)).filter(({ annotations }) =>
     !onlyReads || annotations.readOnlyHint
   ).map((listed) => ({
