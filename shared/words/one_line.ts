@@ -1,4 +1,4 @@
-/** Makes text that people chose safe for a mail header or a line of text. */
+/** Makes user-supplied text safe for a mail header or a single line. */
 
 // Line breaks would end a header or a line; bidi controls would affect the text after the name.
 const CONTROLS = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;

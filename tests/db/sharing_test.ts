@@ -113,7 +113,7 @@ testBooks("an expense's shares", {}, {
       `A shared cost is deleted, so balances change. Before: ${mail(ben)} owes ${mail(ana)} 5.00 EUR. After: ${
         mail(ana)
       } ` +
-      `owes ${mail(ben)} 15.00 EUR. What was settled (settle_up) stays recorded.`,
+      `owes ${mail(ben)} 15.00 EUR. Settlements (settle_up) stay recorded.`,
     ];
     assertEquals(await said({ ids: [own] }), []);
     assertEquals(await said({ ids: [id], dry_run: true }), words);
@@ -253,7 +253,7 @@ testBooks("spending by person", { day: "2026-11-20" }, {
     assertEquals([await upcoming("me"), await upcoming(mail(ben))], ["30.00", "7.00"]);
   },
 
-  "by bearer shows people who see only their own just their share": async (ana) => {
+  "by bearer shows people with own-only access just their share": async (ana) => {
     const ben = await ana.join();
     await log(ana, "9.00", { shared: { between: ["me", mail(ben)], shares: [1, 2] } });
     await ana.ok("update_settings", { own_only: true });

@@ -391,7 +391,7 @@ testBooks("duplicates", { day: "2026-11-27" }, {
       "17.99 EUR was paid twice where Music family plan is due once: on 2026-11-08 and on 2026-11-22. If both are one " +
       "payment, merge them with update_expenses.",
       "1450.00 EUR was paid twice where Rent is due once: on 2026-11-08 and on 2026-11-22, once in 2 parts. If both " +
-      "are the same money, delete the expense beside the bill with delete_records.",
+      "are the same money, delete the separate expense with delete_records.",
     ]);
     await books.ok("delete_records", { ids: double_charges[1].ids, confirm: { count: 1, total: "1450.00" } });
     assertEquals((await books.ok("review_bills")).double_charges.length, 1);

@@ -133,7 +133,7 @@ export const warnings = {
   "balances_change": ({ was = [], is_now = [] }: { was?: Balance[]; is_now?: Balance[] }): string =>
     `A shared cost is deleted, so balances change. Before: ${and(was.map(debt)) || "nobody owes anything"}. After: ${
       and(is_now.map(debt)) || "nobody owes anything"
-    }. What was settled (settle_up) stays recorded.`,
+    }. Settlements (settle_up) stay recorded.`,
   "merged_unequal": ({ name, kept, ...gone }: Money & { name: string; kept: string }): string =>
     `${quoted(name)} was ${money(gone)}, and the kept record is ${
       money({ ...gone, amount: kept })

@@ -39,7 +39,7 @@ export const noticePeriod = (notice: string): string => {
   return `${count} ${count === "1" ? `${name}’s` : `${name}s’`} notice${ends ? ` to ${ends}` : ""}`;
 };
 
-/** What a cancellation on its last day takes. */
+/** The requirement for a cancellation on its last day. */
 export const arrivesToday = (form?: CancelForm): string =>
   `it has to arrive today${
     form === "letter"

@@ -141,7 +141,7 @@ export const warnings = {
     `The amounts of ${names(bills)}, which are still upcoming, are not known yet.`,
 };
 
-/** Which exchange rates are used. */
+/** The rule that chooses exchange rates. */
 export const rateRule =
   "Each payment is converted by what the bank charged, else at the rate of its day, or the latest before it, at most 7 days old; " +
   "source snapshot: at the rates of as_of, which came with the service.";

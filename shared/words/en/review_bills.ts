@@ -98,7 +98,7 @@ export const findings = {
     (is_confirmed
       ? "Both were recorded as real payments; if the second was charged by mistake, ask the payee for it."
       : parts
-      ? "If both are the same money, delete the expense beside the bill with delete_records."
+      ? "If both are the same money, delete the separate expense with delete_records."
       : "If both are one payment, merge them with update_expenses."),
   trials_ending: (
     { name, trial_ends_on, amount, currency, schedule: days }: Finding & {

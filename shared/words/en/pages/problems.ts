@@ -80,7 +80,7 @@ export const failures = {
   fileLinkOver: "This link is for somebody else, or it’s more than ten minutes old. Ask your assistant for a new one.",
   fileRefused: "You’re no longer allowed to read these expenses here, so there is no file.",
   fileTooLarge:
-    "A file is larger than 10 MB, all are larger than 25 MB, or there are more than 20. Send fewer at once, scan a large document again with fewer colors, or download a shorter period from your bank.",
+    "A file is larger than 10 MB, all together are larger than 25 MB, or there are more than 20. Send fewer at once, scan a large document again with fewer colors, or download a shorter period from your bank.",
   fileBroken: "The file arrived incomplete. Check your connection, then send it again.",
   uploadRefused:
     "You can no longer add files to that organization. Nothing was added, and what we read is deleted within a day.",
