@@ -1,4 +1,4 @@
-/** `deno task bench`: measures the service beside its floors and peers, and prints one table. See bench/README.md. */
+/** `deno task bench`: measures the service, its floors and its peers, and prints one table. See bench/README.md. */
 import { print, readCommandLine, taskCommand } from "../local/command_line.ts";
 import { findBinaries } from "../tests/_support/server.ts";
 import { stopAll } from "./measure/processes.ts";

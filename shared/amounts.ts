@@ -13,14 +13,14 @@ export function amountOf(minor: bigint, like: string): string {
 /** The sum of two amounts. */
 export const addAmounts = (one: string, other: string): string => amountOf(minorOf(one) + minorOf(other), one);
 
-/** What percentage of a positive whole a part is, rounded half away from zero. */
+/** A part as a percentage of a positive whole, rounded half away from zero. */
 export function percentOf(part: bigint, whole: bigint, { decimals = 0 } = {}): number {
   const scale = 10n ** BigInt(decimals);
   const rounded = (absolute(part) * 200n * scale + whole) / (2n * whole);
   return Number(part < 0n ? -rounded : rounded) / Number(scale);
 }
 
-/** By how many percent a value exceeds a positive earlier amount. */
+/** The increase over a positive earlier amount, in percent. */
 export const changePercent = (amount: string, earlier: string, options?: { decimals: number }): number =>
   percentOf(minorOf(amount) - minorOf(earlier), minorOf(earlier), options);
 

@@ -33,7 +33,7 @@ export interface Config {
   authProviders: readonly string[];
   /** Sources of exchange rates in order of preference: `ecb`, `frankfurter`, optionally with `=base URL`; may be empty. */
   fxSources: readonly string[];
-  /** Hosts of the files that hosts of assistants pass to a tool, including their subdomains. */
+  /** Hosts, including their subdomains, of the files that assistants pass to a tool. */
   fileHosts: readonly string[];
   /** Overrides of bill providers' base URLs, by key, without a trailing slash. */
   providerBases: Readonly<Record<string, string>>;

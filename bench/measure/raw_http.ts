@@ -90,7 +90,7 @@ export class Connection {
     this.#filled += count;
   }
 
-  /** Where the body starts; -1 when the head is not complete. */
+  /** The offset of the body; -1 while the head is incomplete. */
   #headEnd(): number {
     const bytes = this.#bytes;
     for (let at = 3; at < this.#filled; at++) {

@@ -2,14 +2,14 @@
 import type { Spread } from "./stats.ts";
 
 export interface Row {
-  /** Unique; targets are looked up by it. */
+  /** Unique, because targets are found by name. */
   name: string;
   /** The baseline; absent for a figure without one. */
   against?: string;
   /** The figure that has a target: a ratio within one run, milliseconds, kB, lines or a count. */
   value: Spread;
   unit: "times" | "ms" | "kB" | "lines" | "";
-  /** The same figure relative to the machine's speed in the same rounds. If present, two runs are compared by it. */
+  /** The same figure relative to the machine's speed in the same rounds; comparisons of two runs prefer it. */
   onMachine?: Spread;
   /** The measurements of both sides, for the reader. */
   detail: string;

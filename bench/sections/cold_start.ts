@@ -1,7 +1,7 @@
 /**
- * The time from the start of a process to its first answer, beside a function with Hono alone. The answers need no
- * database. On the Deno of the platform's edge runtime, from source with compiled modules in its cache, where each
- * start looks up every module and package again, and bundled, like a deployed function.
+ * The time from the start of a process to its first answer, compared with a function that has only Hono. The answers
+ * need no database. On the Deno of the platform's edge runtime, from source with compiled modules in its cache, where
+ * each start looks up every module and package again, and bundled, like a deployed function.
  */
 import { bundle } from "../measure/bundle.ts";
 import { functionEnvironment } from "../hops/world.ts";

@@ -1,4 +1,4 @@
-/** Requests a second of the service beside its floor and better-auth, and the processor time of a function. */
+/** Requests per second of the service, its floor and better-auth, and the processor time of a function. */
 import type { SqlDatabase } from "../../local/database/sql.ts";
 import { codeExchange, floorCodes, largeOwner, paymentEvents, refreshing, registration } from "../hops/loads.ts";
 import { CLIENT_ID, serviceCodes, type TokenEndpoint, tokensFrom, toolCalls } from "../hops/loads.ts";

@@ -35,7 +35,7 @@ export interface RunLimits {
   elapsed?: () => number;
 }
 
-/** Only the source document's fields. */
+/** The answer has exactly these fields. */
 export interface RunAnswer {
   ok: boolean;
   period: Period;

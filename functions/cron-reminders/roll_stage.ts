@@ -50,8 +50,7 @@ async function rollPages(
         round.advanced += advanced;
         const now = performance.now();
         if (passedOver > 0 && now < until) {
-          // Another run may hold them without having committed their next dates, and their reminders must wait for
-          // that.
+          // Another run may hold them without having committed their next dates, and their reminders must wait for it.
           waiting.push({ page, notBefore: now + retries.pauseMs, until: Math.min(until, now + retries.ms) });
           continue;
         }

@@ -17,7 +17,7 @@ import { sendReminders } from "./reminders_stage.ts";
 import { rollBills } from "./roll_stage.ts";
 import type { Fail, Job, Stage } from "./stage.ts";
 
-/** Only the source document's fields. */
+/** The answer has exactly these fields. */
 export interface RunAnswer {
   ok: boolean;
   candidates: number;

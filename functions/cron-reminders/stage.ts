@@ -15,7 +15,7 @@ export interface Job extends JobDeps {
 /** Input of a stage. */
 export interface Stage {
   problems: Problems;
-  /** The start of the run. It decides past and due for all stages, even across midnight. */
+  /** The start of the run. It separates past from future dates in all stages, even across midnight. */
   at: Date;
   /** Milliseconds left for new work; none when zero or less. */
   remainingMs(): number;

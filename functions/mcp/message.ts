@@ -1,8 +1,8 @@
 /**
  * `POST` of the connector: one JSON-RPC message. The SDK handles it; this module decides whether to serve the caller
  * and how much to read. A `tools/call` runs first, because its SQL also checks the token, which saves a round trip. A
- * cheap query authenticates everything else, and a call that reached no SQL. A message over the unauthenticated limit
- * is authenticated before the rest is read. An invalid token gets a 401, whatever else is wrong. Answers are buffered,
+ * cheap query authenticates other messages, and calls that reached no SQL. A message over the unauthenticated limit is
+ * authenticated before the rest is read. An invalid token gets a 401, whatever else is wrong. Answers are buffered,
  * because the verdict on the caller arrives with them. An answer with progress becomes a stream at its first event,
  * when the verdict is known.
  */

@@ -24,7 +24,7 @@ export interface DataServiceSettings {
   schedules: boolean;
   /** For real use: the identity provider answers only the functions, and other instances may use the same database. */
   production?: {
-    /** Where this process receives the calls of jobs, instead of at `publicUrl`. */
+    /** Jobs call this process here instead of at `publicUrl`. */
     jobsUrl: string;
   };
 }

@@ -147,7 +147,7 @@ export const Glance = outcome(["found"], {
       ),
     }),
   })),
-  /** What came in during the month; absent in the previous version's answer. */
+  /** The month's income; absent in the previous version's answer. */
   income: z.optional(z.nullable(z.object({
     data: z.object({
       total: z.object({ amount: z.string(), currency: z.string(), count: z.number() }),

@@ -155,7 +155,7 @@ export const shared: JsonSchema = object(
   { description: "Equally unless shares or amounts." },
 );
 
-/** The contract behind a bill, as far as the person says it. */
+/** The contract behind a bill, as far as the person states it. */
 export const billContract: JsonSchema = object({
   started_on: date(),
   term_months: integer({ minimum: 0, maximum: 240, description: "Minimum; 0 = none." }),

@@ -18,7 +18,7 @@ export interface Onboarding {
   reminder_email: string;
 }
 
-/** The bills that a person gets mail about: theirs (all for the owner, assigned ones for others), all, or none. */
+/** The bills for which a person gets mail: theirs (all for the owner, assigned ones for others), all, or none. */
 export const Mails = z.enum(["mine", "all", "none"]);
 export type Mails = z.infer<typeof Mails>;
 

@@ -11,7 +11,7 @@ import type { Database } from "./client.ts";
 /** `snapshot` can't be requested; the embedded stack uses it instead of a source. */
 export type StoredSet = Omit<RateSet, "source"> & { source: RateSet["source"] | "snapshot" };
 
-/** Where the next page starts; null after the last. */
+/** The start of the next page; null after the last. */
 export type Cursor = unknown;
 
 /** A half-open range of due dates; open-ended without an end. */

@@ -20,7 +20,7 @@ import { STRICT_TRANSPORT_SECURITY } from "./transport_security.ts";
 export type AppEnv = {
   Variables: {
     requestId: string;
-    /** `Set-Cookie` values added to whatever response the handler returns (session.ts). */
+    /** `Set-Cookie` values to add to the handler's response (session.ts). */
     cookies: string[];
     /** Reads the body; its start was read before the request got a place (admission.ts). */
     body?: BodyReader;

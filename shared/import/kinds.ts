@@ -167,7 +167,7 @@ export function stateInText(text: string): Kind | undefined {
   return undefined;
 }
 
-/** The most characters examined of a text. */
+/** The number of examined characters of a text. */
 const MAX_TEXT = 200;
 const ASCII = /^[\0-\x7f]*$/;
 export function plainText(text: string): string {

@@ -83,7 +83,7 @@ export function proveAmounts(
   return isBare && found.length === 1 ? { amount: [found[0]!] } : {};
 }
 
-/** Tells the two sides apart, by the balances before and after all rows, or by the total of one side. */
+/** Identifies the two sides, by the balances before and after all rows, or by the total of one side. */
 function sidesOfTotals(
   rows: CsvRow[],
   pair: [number, number],

@@ -11,7 +11,7 @@ import { hasWorkbook, isPart, readXlsx } from "./xlsx/read_xlsx.ts";
 import { unpack } from "./xlsx/unpack.ts";
 
 export const MAX_UPLOAD_BYTES = 10 * 1024 * 1024;
-/** The most text that the database stores for a file. */
+/** The maximum length of a file's text in the database. */
 const MAX_CHARACTERS = 12_000_000;
 /** A workbook of 50,000 rows and ten columns has 25 MB; letters outside of Latin take twice the memory. */
 const MAX_UNPACKED_BYTES = 40 * 1024 * 1024;

@@ -50,7 +50,7 @@ export interface SettledLine {
   /** The currency of a foreign amount; the other one is the account's charge. */
   original?: { amount: string; currency: string } | undefined;
   kind: Kind;
-  /** Money that may have gone to an own account, by its text. */
+  /** Money that may have gone to one of the person's own accounts, judging by its text. */
   mayBeOwn: boolean;
 }
 

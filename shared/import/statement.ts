@@ -135,7 +135,7 @@ export interface Statement {
 export interface ImportProblem extends RefusalFacts {
   code: RefusalCode & (`invalid_argument.${string}` | `needs_answer.${string}`);
   field: string;
-  /** For a file that an answer makes readable: the key under which answers are remembered. */
+  /** The key under which answers are remembered, if an answer would make the file readable. */
   asks?: { header: string; account?: Account };
 }
 

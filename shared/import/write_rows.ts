@@ -33,7 +33,7 @@ export interface ImportRow {
   url?: string;
   is_refund?: true;
   tax?: string;
-  /** It may be a transfer to an own account. */
+  /** It may be a transfer to one of the person's own accounts. */
   may_be_own?: true;
   counter_account?: string;
   /** Its name without the bank's words, if it has some. Only this name can contain a category's keyword. */

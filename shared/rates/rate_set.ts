@@ -5,7 +5,7 @@ export interface RateSet {
   source: SourceName;
   /** The day they apply to, YYYY-MM-DD, as the source states it: the last working day, rarely today. */
   publishedOn: string;
-  /** What one euro buys, by currency code, as a decimal string in the source's own digits. */
+  /** The amount of each currency that one euro buys, as a decimal string in the source's own digits. */
   perEuro: Readonly<Record<string, string>>;
   /** The days of single rates, if the source has several; otherwise all are of `publishedOn`. */
   days?: Readonly<Record<string, string>>;

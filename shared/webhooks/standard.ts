@@ -6,7 +6,7 @@ import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
 
-/** How far the sender's clock may be off, and how old a delivery may be. */
+/** The tolerance for the sender's clock and the maximum age of a delivery. */
 const TOLERANCE_MS = 5 * 60_000;
 
 interface Signed {

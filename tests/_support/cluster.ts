@@ -39,7 +39,7 @@ export interface Cluster {
 /**
  * Ready in about two seconds: `TEMPLATES` can be copied, and database `postgres` is bootstrapped like the first one.
  * @param options.settings of the server, for example for a measurement; they override the test defaults.
- * @param options.libraries to preload beside pg_cron.
+ * @param options.libraries to preload in addition to pg_cron.
  * @param options.dir the folder of its data, such as a small file system
  */
 export async function startCluster(

@@ -21,7 +21,7 @@ export interface ConnectedApp {
 interface Options {
   clock: Deps["clock"];
   guardedFetch?: Deps["guardedFetch"];
-  /** What the client declares. */
+  /** The client's declared capabilities. */
   capabilities?: Json;
   revision?: "2025-11-25" | "2026-07-28";
 }

@@ -8,7 +8,7 @@ Deno.test.beforeAll(() => resetBilling(database));
 const RUNNING = { plan: "of the event", plan_status: "active", past_due_since: null };
 const FAILING = { plan: "of the event", plan_status: "past_due", past_due_since: "of the event" };
 const ENDED = { plan: "free", plan_status: "canceled", past_due_since: null };
-/** The source document's transition table. */
+/** The complete transition table. */
 const NEXT: Record<string, typeof RUNNING | typeof FAILING> = {
   "subscription.activated": RUNNING,
   "subscription.charged": RUNNING,

@@ -143,7 +143,7 @@ testBooks("a confirmed layout", {}, {
     assertEquals(read(await add(ana, invoice({ amount: "91,05" }))), NOTHING);
   },
 
-  "comes from attaching a document to what was paid, and only with its largest amount": async (ana) => {
+  "comes from attaching a document to a paid record, and only with its largest amount": async (ana) => {
     const { results: [paid, small] } = await ana.ok("log_expenses", {
       items: [
         { name: "Power", amount: "84.20", date: "2026-10-14" },

@@ -149,7 +149,7 @@ testBooks("forecast", { day: TODAY }, {
     const bought = (name: string, balance: number) => `2026-10-11,${name},-2.00,${balance}.00`;
     await commit(books, "Giro", [header, bought("Tea", 1420), ...rows("-", 1350, -70)].join("\n"));
     await commit(books, "Savings", [header, bought("Stamps", 80), ...rows("", 150, 70)].join("\n"));
-    // An own transfer may have been read as income before the other account's file came.
+    // A transfer may have been read as income before the other account's file came.
     for (const kind of ["own_transfer", "income"]) {
       await database.query("update app.statement_lines set kind = $1 where direction = 'refund'", [kind]);
       const { accounts, total } = await books.ok("forecast", { until: "2026-11-30" });

@@ -636,7 +636,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals(await named({ number: "12345678", name: "…5678" }), "…5678");
     assertEquals(await named({}), undefined);
     assertEquals(await named({}, { account: "Purse" }), "Purse");
-    // Once a file gives the number, the next one is matched by it.
+    // Once a file gives the number, it identifies the account of the next file.
     assertEquals(await named({ number: "7777" }, { account: "Purse" }), "Purse");
     assertEquals(await named({ number: "7777" }), "Purse");
     const stranger = await openBooks(database, { day: "2026-10-06" });

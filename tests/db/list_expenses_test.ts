@@ -11,7 +11,7 @@ const names = async (books: Books, filter: Json) =>
   (await books.ok("list_expenses", filter)).rows.map(({ name }: Json) => name);
 
 testBooks("list_expenses", { day: TODAY }, {
-  "finds a word in other languages, and tells what a word or category misses": async (books) => {
+  "finds a word in other languages, and names the records that a word or category misses": async (books) => {
     const insurance = { category: "Insurance" };
     await log(
       books,

@@ -146,7 +146,7 @@ testBooks("income", { day: "2026-10-28" }, {
     await books.ok("update_expenses", { ids: [id], set: { date: "2026-12-21" } });
     assertEquals((await expected())[0], "2026-12-21 Bonus, Work GmbH 2000.00 EUR");
     books.goTo("2026-12-23");
-    // The salary is no bonus, although its payer, day and amount are near.
+    // The salary isn't a bonus, although its payer, day and amount are similar.
     await commit(books, [["2026-12-22", "Work GmbH salary", "2450.00"], COFFEE]);
     assertEquals(await expected(), ["2026-12-23 Bonus, Work GmbH 2000.00 EUR", pay[1]]);
     await commit(books, [["2026-12-21", "Work GmbH bonus", "1950.00"], ["2026-12-21", "Tea", "-3.00"]]);

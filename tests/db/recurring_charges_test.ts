@@ -40,7 +40,7 @@ testBooks("recurring charges", { day: TODAY }, {
     await books.ok("add_bill", { name: "Netflix", amount: "12.99", first_due: "2026-12-03" });
     assertEquals(await recurring(books), [], "a bill covers it");
   },
-  "a yearly charge needs two, a weekly one four, and an old one has ended": async (books) => {
+  "a yearly charge is found after two, a weekly one after four, and an ended one never": async (books) => {
     await log(books, "Car insurance", [["2025-11-01", "420"], ["2026-11-02", "437"]]);
     await log(books, "Cleaner", [["2026-11-05", "40"], ["2026-11-12", "40"], ["2026-11-19", "40"]]);
     await log(books, "Old magazine", [["2026-05-02", "8"], ["2026-06-02", "8"], ["2026-07-02", "8"]]);

@@ -73,7 +73,7 @@ const arrive = async (books: Books, received_at: string) =>
     [books.organizationId, `mail ${++files}`, received_at],
   );
 
-/** What each person's digest says about documents and mail; undefined without a digest. */
+/** The documents and mail in each person's digest; undefined without a digest. */
 async function told(people: Books[], day: string): Promise<unknown[]> {
   const digests = await run(at(day));
   return people.map(({ userId }) => {

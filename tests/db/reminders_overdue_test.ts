@@ -28,7 +28,7 @@ Deno.test("an open date is mailed on its day and after 3, 7, 21, 35 and 49 days"
   assertEquals(log, [{ due_on: FIRST }], "the reminder log has one row for an expense and due date");
 });
 
-Deno.test("a missed day is caught up for two more, and not after", async () => {
+Deno.test("a missed day is made up for within two days, and not later", async () => {
   const books = await fresh({ day: FIRST });
   await addBill(books, "Deposit", FIRST, ONCE);
   await run(at(FIRST));

@@ -183,7 +183,7 @@ testBooks("update_bill of a status", { day: TODAY }, {
     await books.ok("undo_change", { change_id });
     assertEquals((await show(books, id)).next_due, "2027-01-05");
   },
-  "a date that refers to an undone payment is no obstacle": async (books) => {
+  "a date that refers to an undone payment does not block the change": async (books) => {
     const id = await addRent(books);
     await books.ok("mark_bill_paid", { advance: true, bill_id: id });
     await books.ok("undo_change");

@@ -57,7 +57,7 @@ Deno.test("every module is uploaded, without secrets and tests, in few files", a
 
 const deno = await edgeDeno();
 for (const slug of slugs) {
-  Deno.test(`${slug} starts from what was uploaded and answers a good and a bad request`, async () => {
+  Deno.test(`${slug} starts from the uploaded files and answers a good and a bad request`, async () => {
     await checkFunction(deno, { folder: await Deno.realPath(api.uploads.get(slug)!.folder), slug });
   });
 }

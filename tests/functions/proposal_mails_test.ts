@@ -365,7 +365,7 @@ onBooks("a failed mail is sent once, by the next run of the reminders job", asyn
     });
     return await response.json();
   };
-  assertFalse("proposals" in await run(), "the answer's fields are those of the source document");
+  assertFalse("proposals" in await run(), "the answer has no further fields");
   await run();
   assertEquals(outbox.mails.map(({ subject }) => subject).filter((subject) => subject.includes("wants to")).length, 1);
   const [row] = await database.query<{ status: string; counts: unknown }>(

@@ -20,7 +20,10 @@ const person = await createPerson(database, "races@example.com", ["pro"]);
 const harness = createHarness(over(database), { rateLimits: "off" });
 const clientId = await registerClient(harness);
 
-/** What an instance runs at once; it sheds waiting requests when they wait too long (shared/http/admission.ts). */
+/**
+ * The number of requests that an instance runs at once; it sheds waiting requests when they wait too long
+ * (shared/http/admission.ts).
+ */
 const MANY = 24;
 const inParallel = <Result>(count: number, work: (index: number) => Promise<Result>) =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)));

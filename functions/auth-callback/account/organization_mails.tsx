@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The bills of each organization that a person gets mail about. Members choose; owners can resubscribe. */
+/** The person's choice of mails for each organization. Members choose; owners can resubscribe. */
 import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
 import { Name } from "../../../shared/pages/components.tsx";

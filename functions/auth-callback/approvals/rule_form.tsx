@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The form that adds a rule about what needs approval. */
+/** The form that adds an approval rule. */
 import type { Child } from "hono/jsx";
 import { RadioList, SelectField, Submit, TextField } from "../../../shared/pages/components.tsx";
 import type { Reader } from "../../../shared/words/reader.ts";

@@ -43,7 +43,7 @@ export function MonthSection({ spending: { data }, ...part }: Part & { spending:
   );
 }
 
-/** What came in, as far as the reader sees it; nothing without any. */
+/** The income that the reader may see; absent without income. */
 function Income({ glance: { income }, reader: { words: { books: words }, format } }: Part) {
   if (!income) return null;
   const { total, unconverted } = income.data;

@@ -95,7 +95,7 @@ export function ReadFacts(
 /** The missing facts, in the order of the page. */
 export const FACTS = ["number", "gross", "issued_on", "due_on"] as const;
 
-/** Lets a person say where the missing facts are. @param token of the form */
+/** Lets a person choose the missing facts. @param token of the form */
 export function Missing({ document: { id, places }, reader, token }: Part & { token: string }) {
   const { words: { documents: words }, format } = reader;
   const labels = { number: words.number, gross: words.amount, issued_on: words.issuedOn, due_on: words.dueOn };

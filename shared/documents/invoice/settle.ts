@@ -21,7 +21,7 @@ export interface WrittenTax {
   tax: string;
 }
 
-/** The most elements of a document in memory at once; lines are read one by one. */
+/** The maximum number of elements in memory; lines are read one by one. */
 export const MOST_ELEMENTS = 50_000;
 
 /** Amounts as written. Totals that a format computes instead of stating are absent. */

@@ -13,7 +13,7 @@ import { placesOf, taxIdOf } from "./places.ts";
 import { findTotals } from "./totals.ts";
 import { dayAt, type FoundDay, isoOf, plainText } from "./values.ts";
 
-/** The most lines of a document. A longer text is a list, whose last lines may contradict its first. */
+/** The maximum number of lines of a document. A longer text is a list, whose last lines may contradict its first. */
 const MOST_LINES = 5_000;
 
 /** @param lines of all pages, from top to bottom. */

@@ -9,7 +9,7 @@ import { readDate } from "../date_text.ts";
 import { isCode, isKnownCurrency, readCurrency, readMoney } from "../money_text.ts";
 import { cut } from "../shorten.ts";
 
-/** Headers and labels of an own account's number, plain as by `plainHeader`, in eight languages. */
+/** Headers and labels of the number of the file's own account, plain as by `plainHeader`, in eight languages. */
 export const NUMBER_WORDS = new Set([
   ...[
     "account",

@@ -18,7 +18,7 @@ interface Options {
   isSgml: boolean;
   /** Takes the complete elements of a name, with their ancestors. @returns false to stop */
   each?: Record<string, (element: Element, around: readonly Element[]) => boolean | void>;
-  /** The most elements kept at the same time. */
+  /** The maximum number of elements kept at the same time. */
   most?: number;
   /** Names that stand for others. */
   renamed?: ReadonlyMap<string, string>;
@@ -65,7 +65,7 @@ export function readMarkup(
       open.push(element);
       keptBefore.push(kept);
       if (++kept > most) return false;
-      // In SGML, an element with a value is closed by whatever follows.
+      // In SGML, the next tag closes an element with a value.
       if (isEmpty || (isSgml && element.text !== "")) return closeTo(open.length - 1);
       return open.length <= MAX_DEPTH;
     },

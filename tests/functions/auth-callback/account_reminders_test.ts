@@ -122,7 +122,7 @@ accountTest(
 );
 
 accountTest(
-  "POST /account chooses the bills that a member is mailed about, and changes nothing for others",
+  "POST /account changes a member's choice of mails, and nobody else's",
   async (pages, database) => {
     const owner = await onboarded(pages, database);
     const member = await onboarded(pages, database, "ben@example.com");

@@ -131,7 +131,7 @@ accountTest(
 );
 
 accountTest(
-  "an invitation's link signs nobody in who has an account, and mails them a link to sign in",
+  "an invitation's link signs in no existing account, and mails it a link to sign in",
   async (pages, database) => {
     const { invite, link } = await home(pages, database);
     await invite(BEN);

@@ -59,7 +59,7 @@ const text = fc.oneof(
   fc.webUrl(),
   fc.constantFrom("", "\u0000", "\ud800"),
 );
-/** Mostly valid, so that the deeper checks are reached, and sometimes anything. */
+/** Mostly valid, to reach the deeper checks, and sometimes arbitrary. */
 const around = (...right: string[]) =>
   fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...right) }, { weight: 1, arbitrary: text });
 /** Contains most parameters once, and sometimes one of them twice. */

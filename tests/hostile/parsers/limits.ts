@@ -10,7 +10,7 @@ export interface Parser extends Limits {
 
 /** All headers of a request together, on the known servers. */
 export const HEADER = 16_384;
-/** The most that our functions read of a form. */
+/** The longest form that our functions read. */
 export const FORM = 16_384;
 export const CSV = 524_288;
 export const UPLOAD = 10_000_000;

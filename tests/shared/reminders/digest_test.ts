@@ -356,7 +356,7 @@ Deno.test("a broken connection has a reconnect link, and its organization if the
   );
 });
 
-Deno.test("advice() suggests only what is possible, on a future day", () => {
+Deno.test("advice() suggests only possible actions, on a future day", () => {
   const daily = bill("Breakfast rolls", 0, { is_daily: true });
   const paysItself = bill("Design suite", 1, { autopay: true });
   const unknown = { amount: null, needs_amount: true };
