@@ -23,7 +23,7 @@ create or replace function app.read_activity_page(filter jsonb, before bigint, t
 language plpgsql stable set search_path = '' as $$
 declare
   rows_at_once constant int := 20;
-  -- The most changes that a search scans for one page.
+  -- The maximum number of changes that a search scans for one page.
   most_looked constant int := 2000;
   organization constant text := identity.current_organization_id();
   page record;

@@ -134,7 +134,7 @@ comment on function app.propose is
 create or replace function app.perform_judged(context app.context, tool text, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- The most rows that are written and rolled back to show all effects.
+  -- The maximum number of rows to write and roll back in order to show all effects.
   few constant int := 1000;
   change text;
   result jsonb;

@@ -31,8 +31,7 @@ begin
   );
 end
 $$;
-comment on function app.had_digest is
-  'Whether a person''s digest of a day was already made; there is no second one.';
+comment on function app.had_digest is 'Whether a person''s digest of a day already exists; a day has at most one.';
 
 create or replace function app.find_first_mail(context app.context, bill app.expenses, out user_id uuid,
   out first_on date)

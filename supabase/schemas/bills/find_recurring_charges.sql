@@ -13,7 +13,7 @@ language sql immutable
     when gap between 356 and 374 then 'yearly/1'
   end;
 comment on function app.find_rhythm is
-  'Returns the frequency and interval of two charges so many days apart, such as "monthly/3"; null for none.';
+  'Returns the frequency and interval of two charges this many days apart, such as "monthly/3"; null for none.';
 
 create or replace function app.find_recurring_charges(context app.context, since date)
   returns table (rank date, finding jsonb)

@@ -26,7 +26,7 @@ begin
 end
 $$;
 comment on function app.next_term_on is
-  'The first day after a term of so many months: its last day is the one before the day of the same number, or the '
+  'The first day after a term of this many months: its last day is the one before the day of the same number, or the '
   'last day of a month that lacks it (section 188 of the German Civil Code).';
 
 create or replace function app.first_renewal(bill app.expenses) returns date

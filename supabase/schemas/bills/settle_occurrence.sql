@@ -43,7 +43,7 @@ declare
   occurrence app.expense_occurrences;
   n int := app.due_index(bill, day);
 begin
-  -- A person may name the scheduled date where the weekend rule has moved the due one.
+  -- A person may name the scheduled date of a due date that the weekend rule has moved.
   if app.due_on(app.scheduled_on(bill, n), bill.weekend_rule) is distinct from day then
     n := app.schedule_index(bill, day);
   end if;

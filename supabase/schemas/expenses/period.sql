@@ -6,8 +6,8 @@ create type app.period as (
   shift interval
 );
 comment on type app.period is
-  'A range of days, both ends included. shift is the distance to the previous period; in an earlier period, its own '
-  'distance from the period compared.';
+  'A range of days, both ends included. shift is the distance to the previous period; in an earlier period, the '
+  'distance from the period that it is compared with.';
 
 create or replace function app.whole_months(period app.period) returns int
 language plpgsql immutable set search_path = '' as $$

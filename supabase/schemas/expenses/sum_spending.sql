@@ -176,7 +176,7 @@ begin
   return cells;
 end
 $$;
-comment on function app.sum_cells is 'Returns the cells of any question; expected as in app.sum_spending.';
+comment on function app.sum_cells is 'Returns the cells of any question. expected: as in app.sum_spending.';
 
 create or replace function app.sum_spending(
   context app.context, filter app.expense_filter, earlier app.period, expected jsonb, dimensions text[], target text

@@ -76,7 +76,7 @@ declare
   value app.base_value;
 begin
   if tg_op = 'INSERT' then
-    -- Another organization is invisible here. Row-level security rejects such a payment next.
+    -- Another organization is invisible here. Row-level security then rejects such a payment.
     new.base_currency := coalesce(
       (select o.base_currency from identity.organizations as o where o.id = new.organization_id), new.currency
     );

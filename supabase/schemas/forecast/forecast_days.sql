@@ -18,7 +18,8 @@ language sql immutable
     (1.645 * (1 + 2.0 / weeks)) ^ 2 * week_variance * (days / 7.0 + (days / 7.0) ^ 2 / weeks)
     else 0 end;
 comment on function app.flow_variance is
-  'Returns the square of the usual flow''s margin of error over some days, which nine of ten real sums stay within.';
+  'Returns the square of the usual flow''s margin of error over some days; nine of ten real sums stay within that '
+  'margin.';
 
 create or replace function app.forecast_days(context app.context, positions app.forecast_position[],
   events app.forecast_event[], until date) returns setof app.forecast_day

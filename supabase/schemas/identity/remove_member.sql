@@ -80,8 +80,8 @@ begin
 end
 $$;
 comment on function public.read_removal is
-  'Returns counts of the items that a member''s removal would end or keep, their balances and pending proposals, and '
-  '"state" from identity.describe_state. Null without the right to remove them.';
+  'Returns counts of the items that a member''s removal would end or keep, the member''s balances and pending '
+  'proposals, and "state" from identity.describe_state. Null without the right to remove them.';
 
 create or replace function identity.hold_memberships(organization_ids text[], member_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$

@@ -1,6 +1,6 @@
--- Identity: people, their organizations, the features of plans, the audit trail.
--- Invariants: an organization has one owner, who is a member; past_due_since is set exactly while past due; each plan
--- includes the features of the smaller one.
+-- Identity: people, their organizations, the features of plans, the audit trail. Invariants: an organization has one
+-- owner, who is a member; past_due_since is set only while the plan is past due; each plan includes the features of the
+-- smaller one.
 
 create table billing.plan_features (
   plan text not null constraint plan_features_plan_known check (plan in ('free', 'pro', 'team')),

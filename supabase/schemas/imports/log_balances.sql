@@ -69,7 +69,7 @@ begin
 end
 $$;
 comment on function app.check_no_limit is
-  'Ends the tool if a stated balance may be the limit of an overdraft: by its name, or as round as a limit. '
+  'Ends the tool if a stated balance may be the limit of an overdraft, judging by its name or its round amount. '
   'is_confirmed: the person said that the account is overdrawn by a round amount. Cards owe round amounts.';
 
 create or replace function app.log_balance(context app.context, item jsonb, field text, is_confirmed boolean)

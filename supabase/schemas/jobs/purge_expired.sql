@@ -81,8 +81,8 @@ begin
       -- The subscription keeps an event's effect, and its clock refuses a repeated event.
       ('payment_events', 'billing.payment_events', 'received_at < $1'),
       ('cron_runs', 'cron.job_run_details', 'end_time < $1'),
-      -- Clients that nobody authorized: real ones are authorized within minutes, or register again. Six days plus the
-      -- day between two runs are seven. Last, because every registration waits for their count meanwhile.
+      -- Clients that nobody authorized. Real ones are authorized within minutes, or register again. With a day between
+      -- two runs, the others stay for at most seven days. Last, because registrations wait for their count meanwhile.
       ('clients', 'oauth.clients', 'granted_at is null and created_at < $1
         and not exists (select from oauth.grants as g where g.client_id = clients.client_id)')
   loop

@@ -29,8 +29,8 @@ begin
 end
 $$;
 comment on function oauth.wait_for_bucket is
-  'Returns the seconds until one more can be drawn from a bucket of at_most that refills within so many seconds; 0 if '
-  'it can be drawn now. Draws nothing and locks nothing.';
+  'Returns the seconds until one more can be drawn from a bucket of at_most that refills within this many seconds; 0 '
+  'if it can be drawn now. Draws nothing and locks nothing.';
 
 create or replace function oauth.draw_from_bucket(key text, at_most integer, seconds double precision, at timestamptz)
   returns integer
@@ -57,7 +57,7 @@ begin
 end
 $$;
 comment on function oauth.draw_from_bucket is
-  'Draws one from a bucket of at_most that refills within so many seconds. Returns 0, or the seconds until one is '
+  'Draws one from a bucket of at_most that refills within this many seconds. Returns 0, or the seconds until one is '
   'available. Rejected draws are not counted.';
 
 create or replace function oauth.share_of_bucket(key text, at_most integer, seconds double precision, at timestamptz)

@@ -74,7 +74,7 @@ end
 $$;
 comment on function public.claim_provider_link is
   'Leases the link that was queried least recently, and not since an instant. It lacks the month''s statement or one '
-  'of its backlog, or its statement lost its date; with again, it may also have its statement: {link_id, '
+  'of its backlog, or its statement lost its date; again also includes links that have their statement: {link_id, '
   'provider_key, lease_token, periods: months to query in this order, envelope}; null without one. Only links that '
   'satisfy jobs.may_fetch.';
 

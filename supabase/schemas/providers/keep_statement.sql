@@ -139,7 +139,7 @@ begin
     backlog
       = case when code is null or code = 'not_ready' then array_remove(l.backlog, period) else l.backlog end,
     status = case when code = 'auth' then 'needs_reauth' else l.status end,
-    -- Until the next run at the latest, and for an hour if the provider gives no time.
+    -- Wait until the next run at the latest, or an hour if the provider gives no time.
     ask_after
       = case when code = 'rate_limited'
       then context.at + least(coalesce((answer ->> 'retry_after')::int, 3600), 82800) * interval '1 second' end,
