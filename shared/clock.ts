@@ -3,7 +3,7 @@ export type Clock = () => Date;
 
 export const systemClock: Clock = () => new Date();
 
-/** Calls `then` once, after so many milliseconds. @returns a function that cancels it */
+/** Calls `then` once, after a delay in milliseconds. @returns a function that cancels it */
 export type Timer = (ms: number, then: () => void) => () => void;
 
 export const systemTimer: Timer = (ms, then) => {

@@ -17,7 +17,7 @@ const HIGH_CONTROLS = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u009
 const MOJIBAKE = /[ÂÃÄÅâãï][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹Œ‘’“”•–—˜™š›œžŸŽ]/;
 
 export function repairText(received: string): RepairedText {
-  // A byte-order mark, intact or as the letters or replacement characters that decoding made of it.
+  // A byte-order mark, intact or decoded into letters or replacement characters.
   const unmarked = received.replace(/^(\ufeff|ï»¿|ÿþ|þÿ|\ufffd\ufffd(?=.?\0))/, "");
   const zeros = unmarked.split("\0").length - 1;
   if (zeros > 0 && zeros * 3 >= unmarked.length) {

@@ -29,7 +29,7 @@ const isAlive = (pid: number) => {
   }
 };
 
-/** Interrupts a command once it has so many processes. @returns its exit status and the remaining processes. */
+/** Interrupts a command once it has this many processes. @returns its exit status and the remaining processes. */
 export async function interruptOnce(
   args: string[],
   { processes, signal }: { processes: number; signal: Deno.Signal },

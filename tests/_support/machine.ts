@@ -56,8 +56,8 @@ export function isInTime(tookMs: number, limitMs: number, clock: keyof Times): b
 }
 
 /**
- * @returns whether the whole took at most so many times as long as a quarter. With slow memory, linear code also grows
- * faster, so the limit is raised.
+ * @returns whether the whole took at most this many times as long as a quarter. With slow memory, linear code also
+ * grows faster, so the limit is raised.
  */
 export function growsWithin(quarterMs: number, wholeMs: number, most: number): boolean {
   return wholeMs < most * quarterMs ||

@@ -69,7 +69,7 @@ Deno.test("a manually set plan counts until the first subscription that was ever
     past_due_since: null,
     trial_ends_at: null,
   });
-  // If set again afterwards, it counts again, unless the organization ever paid.
+  // If set again afterwards, it counts again, unless the organization has ever paid.
   await database.query("update identity.organizations set plan = 'team', plan_status = 'active'");
   await deliver(database, "subscription.expired", {
     organizationId: ORGANIZATION,

@@ -106,7 +106,9 @@ testBooks("draft_cancellation", { day: TODAY }, {
     });
     assertEquals(await textsOf(books, "cancel_by"), []);
   },
-  "on the last day says that the cancellation has to arrive today, and names the forms that still can": async (books) => {
+  "on the last day says that the cancellation has to arrive today, and names the forms that still can": async (
+    books,
+  ) => {
     const id = await addGym(books, { contract: { ...GYM, form: "letter" } });
     books.goTo("2026-01-31");
     const [text] = await textsOf(books, "cancel_by");

@@ -19,14 +19,14 @@ export interface Exit {
   cancel_by: string | null;
 }
 
-/** The day of the same number so many months later, or the month's last day. */
+/** The day of the same number this many months later, or the month's last day. */
 function monthsLater(day: string, months: number): string {
   const [year, month, date] = day.split("-").map(Number) as [number, number, number];
   const last = new Date(Date.UTC(year, month + months, 0)).getUTCDate();
   return new Date(Date.UTC(year, month - 1 + months, Math.min(date, last))).toISOString().slice(0, 10);
 }
 
-/** The first day after a term that begins on a day and lasts so many months (BGB § 188 II and III). */
+/** The first day after a term that begins on a day and lasts this many months (BGB § 188 II and III). */
 function afterTerm(day: string, months: number): string {
   const [year, month, date] = day.split("-").map(Number) as [number, number, number];
   const length = new Date(Date.UTC(year, month + months, 0)).getUTCDate();

@@ -142,7 +142,7 @@ testBooks("a contract", { day: TODAY }, {
       "2028-02-29",
     ]);
   },
-  "accepts the old notice_days and the notice in turn": async (books) => {
+  "lets notice_days and a notice replace each other": async (books) => {
     const { id } = await add(books, "Gym", { renews_on: "2027-03-01", notice_days: 90 });
     assertEquals((await show(books, id)).cancel_by, "2026-12-01");
     const set = async (change: Json) => (await books.ok("update_bill", { bill_id: id, set: change })).bill;

@@ -13,7 +13,7 @@ const LIMITS: Record<Slug, { kb: number; modules: number }> = {
   "cron-provider-sync": { kb: 19, modules: 44 },
   "inbound-mail": { kb: 31, modules: 76 },
 };
-/** Below this fraction of its limit, a bundle has shrunk so much that its limit should follow. */
+/** If a bundle shrinks below this fraction of its limit, lower the limit. */
 const LEAST = 0.9;
 
 for (const slug of SLUGS) {

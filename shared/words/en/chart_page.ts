@@ -75,7 +75,7 @@ export const chartPage = {
   overdue: "overdue",
   timesUntil: (dates: number, day: string): string => `${dates} × until ${day}`,
   times,
-  /** From a day, and to another if there are several. */
+  /** The first day, and the last one if there are several. */
   dueDates: ({ from, to, overdue }: { from: string; to?: string; overdue?: boolean }): string =>
     `${from}${to ? ` – ${to}` : ""}${overdue ? " (overdue)" : ""}`,
   part,

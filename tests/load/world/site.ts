@@ -1,6 +1,6 @@
 /**
- * The public site: the front door before the functions, or a proxy before the one server, which has its own front door.
- * Also the mailbox for people who sign in by mail.
+ * The public site: the front door of the functions, or a proxy in front of the single server, which has its own front
+ * door. Also the mailbox for people who sign in by mail.
  */
 import { createFrontDoor } from "../../../local/front_door/front_door.ts";
 import type { MailSink } from "../../../local/mail/smtp_sink.ts";
