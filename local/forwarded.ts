@@ -5,7 +5,7 @@ const ADDED = ["forwarded", "via", "x-real-ip", "x-client-ip", "true-client-ip"]
 const ADDED_PREFIXES = ["x-forwarded", "x-original", "cf-", "fly-", "fastly-", "x-envoy-", "x-azure-", "x-appengine-"];
 
 /**
- * Whether a header reveals a hop before us. Missing headers prove nothing, because a hop may add none and may rewrite
+ * Whether a header reveals a proxy in front of us. Missing headers prove nothing, because a hop may add none and may rewrite
  * `Host`.
  */
 export const isForwarded = (headers: Headers): boolean =>

@@ -111,7 +111,7 @@ function requestHeaders(): [name: string, value: string][] {
   return id ? [[REQUEST_ID_HEADER, id], ["x-client-info", `expenses request ${id}`]] : [];
 }
 
-/** PostgREST's description of an error; only `message` if something before PostgREST answered. */
+/** PostgREST's description of an error; only `message` if something in front of PostgREST answered. */
 interface DatabaseError {
   code?: string;
   message?: string;
@@ -124,7 +124,7 @@ type Answer = { data: unknown } | { status: number; error: DatabaseError };
 // and a migration or schema reload is probably under way.
 const TEMPORARY = /^(08|53|57|55P03|40|42883$|PGRST00|PGRST202$)/;
 
-/** Error codes of PostgreSQL and PostgREST; a gateway before them uses other codes or none. */
+/** Error codes of PostgreSQL and PostgREST; a gateway in front of them uses other codes or none. */
 const DATABASE_CODE = /^(?:[0-9A-Z]{5}|PGRST\w+)$/;
 
 function isTemporary(status: number, code = ""): boolean {

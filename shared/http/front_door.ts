@@ -15,7 +15,7 @@ export function isOneOf(given: readonly string[], own: readonly string[]): boole
   return known;
 }
 
-/** Whether the server before us is our own front door, whose headers can be trusted. */
+/** Whether the server in front of us is our own front door, whose headers can be trusted. */
 export function isFromFrontDoor(headers: Headers, { frontDoorSecrets }: Pick<Config, "frontDoorSecrets">): boolean {
   const proof = headers.get(FRONT_DOOR_HEADER);
   return proof !== null && isOneOf([proof], frontDoorSecrets);

@@ -3,7 +3,7 @@ import { waitFor } from "./wait_for.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-/** All processes below one, by /proc: Linux only. */
+/** All descendants of a process, from /proc; Linux only. */
 function descendantsOf(pid: number): number[] {
   const parents = new Map<number, number[]>();
   for (const { name } of Deno.readDirSync("/proc")) {

@@ -40,7 +40,7 @@ async function connectModern(url: URL, mode: "legacy" | "auto"): Promise<TestCli
 
 type Sync = Awaited<ReturnType<typeof startSync>>;
 
-/** Serves the connector and a front door before it. */
+/** Serves the connector behind a front door. */
 function serve({ handle }: Sync) {
   const listen = { hostname: "127.0.0.1", port: 0, onListen() {} };
   const left = Promise.withResolvers<void>();

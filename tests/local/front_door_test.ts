@@ -1,5 +1,5 @@
 /**
- * The front door before a gateway that treats functions as the hosted one does (GET pages become plain text in a
+ * The front door in front of a gateway that treats functions as the hosted one does (GET pages become plain text in a
  * sandbox). The same expectations hold for the fetch handler and, if Caddy is installed, for the printed Caddyfile.
  */
 import { assertEquals, assertFalse, assertMatch, assertRejects } from "@std/assert";

@@ -122,8 +122,8 @@ begin
 end
 $$;
 comment on function app.parse_low_balance_limit is
-  'Returns the limit in the arguments of update_settings in minor units with its currency, the base currency: '
-  '"50000 EUR". Returns null for an empty one.';
+  'Returns the limit in the arguments of update_settings, in minor units of the base currency: "50000 EUR". Returns '
+  'null for an empty one.';
 
 create or replace function app.describe_low_balance_limit(stored text) returns jsonb
 language sql stable

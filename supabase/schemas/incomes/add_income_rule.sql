@@ -8,7 +8,7 @@ comment on function app.spell_rhythm is 'The name of a rhythm, as in log_expense
 
 create or replace function app.is_expected(context app.context, rule app.incomes) returns boolean
 language sql immutable
-  -- The oldest balance of a forecast is from then.
+  -- A forecast uses no older balance.
   return coalesce((rule).ends_on >= (context).today - 45, true);
 comment on function app.is_expected is 'Whether income of a rule may still arrive.';
 

@@ -47,7 +47,7 @@ export const addBill = (proposals: Proposals) => async (client: Client): Promise
   client.bills.push({ id: bill.id, name, minor, next: next_dates[0], paid: [], isUnsure: false });
 };
 
-/** The next date, each once: a call repeated with its key pays nothing twice. */
+/** Pays the next date, each once: a call repeated with its key pays nothing twice. */
 export async function payBill(client: Client): Promise<void> {
   const payable = client.bills.filter(isPayable);
   if (payable.length === 0) return;

@@ -24,7 +24,7 @@ const FUNCTIONS: Fault[] = [{
 
 const WEATHER_MS = 3_000;
 
-/** PostgREST or the gateway before it fails for a moment. */
+/** PostgREST, or the gateway in front of it, fails for a moment. */
 const GATEWAY: Fault[] = WEATHER.filter((weather) => weather !== "fair").map((weather) => ({
   name: `PostgREST is ${weather}`,
   isOfPlatform: true,
