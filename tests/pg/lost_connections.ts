@@ -30,7 +30,7 @@ const written = async () =>
     writer
   );
 
-Deno.test("a request whose connection ends midway fails, beside requests that need its connection", async () => {
+Deno.test("a request whose connection ends midway fails while others wait for a connection", async () => {
   const others: Promise<unknown>[] = [];
   const cut = kysely.transaction().execute(async (transaction) => {
     await sql`insert into public.writes values ('cut, before')`.execute(transaction);

@@ -41,7 +41,7 @@ Deno.test("the purge skips an organization while a tool writes there and deletes
   assertEquals(await countOf(books.organizationId), { payments: 0, changes: 0, organizations: 0 });
 });
 
-Deno.test("concurrent runs beside writing tools purge everything and break no write", async () => {
+Deno.test("concurrent runs purge everything while tools write, and break no write", async () => {
   const [gone, stays] = [
     await openBooks(database, { day: "2026-11-20" }),
     await openBooks(database, { day: "2026-11-20" }),

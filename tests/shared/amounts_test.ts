@@ -18,13 +18,13 @@ Deno.test("changePercent() is relative to the earlier amount, however large", ()
   ], [-65, -150, 0]);
 });
 
-Deno.test("sharePercents() add up to 100, also beside refunds; nothing has no shares", () => {
+Deno.test("sharePercents() adds up to 100, even with refunds, and is undefined for a total of zero", () => {
   assertEquals(sharePercents(["1", "1", "1"], "3"), [33.4, 33.3, 33.3]);
   assertEquals(sharePercents(["4.00", "-1.00"], "3.00"), [133.3, -33.3]);
   assertEquals(sharePercents(["1.00", "-1.00"], "0.00"), undefined);
 });
 
-Deno.test("sharePercents() of overlapping amounts are each relative to the total", () => {
+Deno.test("sharePercents() of overlapping amounts relates each to the total", () => {
   assertEquals(sharePercents(["100.00", "100.00"], "100.00"), [100, 100]);
   assertEquals(sharePercents(["2.00", "2.00", "-0.50"], "3.00"), [66.7, 66.7, -16.7]);
   assertEquals(sharePercents(["90000000000000000.01", "0.00"], "180000000000000000.00"), [50, 0]);

@@ -90,7 +90,7 @@ Deno.test("db:migration writes nothing when nothing changed, and the baseline un
     await schemaOf("function public.ping"),
     (sql) => sql.replace("for the health check", "for selfcheck too"),
   );
-  assertMatch(await writeBaseline(project), /is what supabase\/schemas says/);
+  assertMatch(await writeBaseline(project), /matches supabase\/schemas/);
   const [again, ...more] = await migrationsIn(project);
   assertEquals([again!.version, more], [baseline!.version, []]);
   assertStringIncludes(again!.sql, "for selfcheck too");
@@ -165,7 +165,7 @@ revoke all on function app.planted_secret from authenticated;
     assertStringIncludes(sql, part);
   }
   assertMatch(lines[0]!, /leads to schema 2/);
-  assertMatch(lines.join("\n"), /Look at this: it drops: DROP FUNCTION "?public"?\."?ping/);
+  assertMatch(lines.join("\n"), /Review this statement: it drops: DROP FUNCTION "?public"?\."?ping/);
   assertMatch(lines.join("\n"), /Add by hand.*lacks app\.currencies.*XXX/);
   assertMatch(await read("shared/schema_version.ts"), /SCHEMA_VERSION = 2;/);
   assertEquals(await brokenReleases(project), [], "a new migration after the released ones is fine");
@@ -182,6 +182,6 @@ revoke all on function app.planted_secret from authenticated;
 });
 
 Deno.test("db:migration refuses an invalid name and a time before the last migration's", async () => {
-  await assertRejects(() => write("Add URL!"), Error, "is no name for a migration");
+  await assertRejects(() => write("Add URL!"), Error, "is not a valid name");
   await assertRejects(() => write("late", new Date("2026-12-01T00:00:00Z")), Error, "is not after 20270101000000");
 });

@@ -22,7 +22,7 @@ const TIMEOUTS = "set local lock_timeout = '10s';\nset local statement_timeout =
 export async function writeBaseline(root: URL): Promise<string> {
   const checksums = await readChecksums(root);
   if (Object.keys(checksums.released).length > 0) {
-    throw new Error("The baseline is released: say what changes in a migration, deno task db:migration -- <name>");
+    throw new Error("The baseline is released. Write a migration instead: deno task db:migration -- <name>");
   }
   await setVersion(root, 1);
   const folder = new URL("supabase/migrations/", root);
@@ -32,7 +32,7 @@ export async function writeBaseline(root: URL): Promise<string> {
   const files = await readSchemaFiles(root);
   await Deno.writeTextFile(new URL(BASELINE, folder), baselineOf(files));
   await writeChecksums(root, { ...checksums, schemas: digestOf(files) });
-  return `supabase/migrations/${BASELINE} is what supabase/schemas says.`;
+  return `supabase/migrations/${BASELINE} matches supabase/schemas.`;
 }
 
 /**
@@ -43,7 +43,7 @@ export async function writeMigration(
   cluster: Cluster,
   { root, name, now }: { root: URL; name: string; now: Date },
 ): Promise<string[]> {
-  if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new Error(`${name} is no name for a migration: add_url_to_expenses`);
+  if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new Error(`${name} is not a valid name, such as add_url_to_expenses`);
   const before = await migrationsIn(root);
   const version = now.toISOString().replace(/\D/g, "").slice(0, 14);
   if (version <= before.at(-1)!.version) throw new Error(`${version} is not after ${before.at(-1)!.version}`);
@@ -53,7 +53,7 @@ export async function writeMigration(
   const unchanged = await differenceOf({ from, to: await fromSchemaFiles(cluster, files) });
   if (unchanged.lines.length === 0 && unchanged.rows.length === 0) {
     await writeChecksums(root, { ...checksums, schemas: digestOf(files) });
-    return ["Nothing changed: the migrations make what supabase/schemas says."];
+    return ["Nothing changed: the migrations match supabase/schemas."];
   }
 
   await setVersion(root, before.length + 1);
@@ -80,8 +80,8 @@ export async function writeMigration(
   await writeChecksums(root, { ...checksums, schemas: digestOf(files) });
   return [
     `${path} leads to schema ${before.length + 1}. Read it before you keep it.`,
-    ...warnings.map((warning) => `Look at this: it ${warning}`),
-    ...rows.map((row) => `Add by hand, rows are not compared by statements: it ${row}`),
+    ...warnings.map((warning) => `Review this statement: it ${warning}`),
+    ...rows.map((row) => `Add by hand, because no statement covers rows: it ${row}`),
   ];
 }
 

@@ -36,7 +36,7 @@ accountTest("POST /account/disconnect asks once, ends the grant and leaves an au
 });
 
 accountTest(
-  "GET /account reports apps that were disconnected because a login came back, until the person has seen it",
+  "GET /account reports apps that were disconnected after a replay, until the person dismisses the alert",
   async (pages, database) => {
     const { id, browser } = await onboarded(pages, database);
     const grant = await connectApp(database, { userId: id, name: "<b>Claude</b>" });

@@ -344,7 +344,7 @@ Deno.test("an expired subscription starts again from the present", async () => {
   assertEquals(t.hook.received.length, 0);
 });
 
-Deno.test("after a renewal, its secret signs, and a failed receiver is retried", async () => {
+Deno.test("a renewal replaces the secret and retries a failed receiver", async () => {
   const t = await subscribed();
   t.hook.status = 503;
   await t.emit();

@@ -54,7 +54,7 @@ Deno.test("two unknown letters mark sides in a file without a header, too", () =
   assertEquals(read([...rows, odd].join("\n")).asked, "negative_is_expense");
 });
 
-Deno.test("account numbers, yes and no, and times are not names of rows", () => {
+Deno.test("columns of account numbers, times, or yes and no do not name rows", () => {
   const names = (csv: string) => {
     const result = readImport(csv, { negative_is_expense: true });
     if (!("rows" in result)) throw new Error(JSON.stringify(result));
