@@ -261,7 +261,7 @@ export const warnings = {
   "paused_until": ({ name, until, next_due }: Named & { until: string; next_due?: string }): string =>
     `${name} is not due before ${until}, and then resumes by itself.${
       next_due ? ` It is next due on ${next_due}.` : ""
-    } The contract with the payee is not paused by this.`,
+    } The contract with the payee continues.`,
   "contract_goes_on": (
     { name, payee = "the payee", status, ...exit }: Named & Exit & { payee?: string; status: string },
   ): string =>
