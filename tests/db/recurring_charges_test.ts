@@ -40,6 +40,22 @@ testBooks("recurring charges", { day: TODAY }, {
     await books.ok("add_bill", { name: "Netflix", amount: "12.99", first_due: "2026-12-03" });
     assertEquals(await recurring(books), [], "a bill covers it");
   },
+  "compute the words of each payee once": async (books, database) => {
+    const payees = Array.from({ length: 40 }, (_, n) => `Shop ${String.fromCharCode(97 + n / 6, 97 + n % 6)}`);
+    for (const payee of payees) await log(books, payee, [["2026-11-03", "12.99"]]);
+    const claims = { sub: books.userId, organization_id: books.organizationId };
+    const calls = await database.asRole("authenticated", claims, async (session) => {
+      await session.exec("reset role; set local track_functions = 'pl'; set local role authenticated");
+      await session.query("select app.find_recurring_charges(app.read_context($1), '-infinity')", [
+        `${TODAY}T10:00:00Z`,
+      ]);
+      const [row] = await session.query<{ calls: number }>(
+        "select calls::int as calls from pg_stat_xact_user_functions where funcname = 'descriptor_words'",
+      );
+      return row!.calls;
+    });
+    assertEquals(calls, payees.length);
+  },
   "a yearly charge is found after two, a weekly one after four, and an ended one never": async (books) => {
     await log(books, "Car insurance", [["2025-11-01", "420"], ["2026-11-02", "437"]]);
     await log(books, "Cleaner", [["2026-11-05", "40"], ["2026-11-12", "40"], ["2026-11-19", "40"]]);

@@ -43,6 +43,8 @@ begin
       from (
         select d.text, app.without_months(app.descriptor_words(d.text)) as words
         from (select distinct p.text from paid as p) as d
+        -- Otherwise each use of the words would compute them again.
+        offset 0
       ) as t
       where t.words <> '{}'
     ), charges as materialized (
