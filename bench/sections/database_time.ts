@@ -188,6 +188,7 @@ const LARGE_READS: Record<string, Call> = {
 const YEARS_OF_STATEMENTS: Record<string, Call> = {
   "50,000 payments: forecast": toolCall("forecast", {}),
   "50,000 payments: recurring charges": recurring,
+  "50,000 payments: review_bills": toolCall("review_bills", {}),
 };
 const REDEMPTIONS = ["redemption of a person with 2,000 grants", "redemption through a client with 2,000 grants"];
 export const NAMES = [

@@ -60,12 +60,15 @@ begin
         array(select b.name from bills as b) || array(select b.payee from bills as b),
         array(select t.text from paid_texts as t)
       ) as m
+    ), named as materialized (
+      select a.id as bill_id, t.id as payment_id
+      from alike as a
+      join paid_texts as t on t.text = a.text
     ), matches as materialized (
       select distinct b.id as bill_id, b.status, b.ended_on, b.late, p.id, p.paid_on, p.amount_minor, p.currency
-      from alike as a
-      join bills as b on b.id = a.id
-      join paid_texts as t on t.text = a.text
-      join paid as p on p.id = t.id and p.currency = b.currency
+      from named as n
+      join bills as b on b.id = n.bill_id
+      join paid as p on p.id = n.payment_id and p.currency = b.currency
       where b.amount_mode <> 'fixed' or app.same_amount(p.amount_minor, b.minor, 30)
     )
     select b.id, b.ended_on, p.id, p.paid_on, p.amount_minor, p.currency
