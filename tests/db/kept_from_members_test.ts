@@ -267,3 +267,25 @@ if (!isServer) {
     },
   });
 }
+
+testBooks("a statement of a shared account", {}, {
+  "is compared for a member in seconds": async (ana) => {
+    const ben = await ana.join();
+    await makePrivate(ana, "Payroll");
+    const rows = Array.from(
+      { length: 60 },
+      (_, n) => `2026-${n < 30 ? "09" : "10"}-${n % 28 + 1},Shop ${n},-${n + 1}.00`,
+    );
+    const csv = ["Date,Name,Amount", ...rows].join("\n");
+    const args = importOfFile(csv, {
+      account: "Joint",
+      mapping: { negative_is_expense: true, date_format: "YYYY-MM-DD" },
+    });
+    await ana.ok("import_expenses", (await ana.ok("import_expenses", args)).preview.commit_with);
+    const started = performance.now();
+    assertEquals((await ben.ok("reconcile", { account: "Joint" })).linked_count, 60);
+    await ben.ok("review_bills");
+    // With a look-up per line, this took half a minute.
+    assert(performance.now() - started < 6000, `${performance.now() - started} ms`);
+  },
+});
