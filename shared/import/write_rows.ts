@@ -48,6 +48,8 @@ export interface LeftOutRow {
   kind: LeftOut;
   date: string;
   name: string;
+  /** Who sent it, if it is income. */
+  payee?: string;
   amount: string;
   currency?: string;
   direction: Direction;
@@ -144,8 +146,7 @@ function rowOf(
   const amount = fee ? withFee(settled.amount!, fee, kind === "refund") : settled.amount!;
   // A row without text gets the name of its kind.
   const label = labelOf(settled, common) || oneLine(raw.type || raw.category || "") || textOf(settled);
-  // The method of payment is not a payee.
-  const payee = raw.payee && !isWordless(raw.payee) && oneLine(raw.payee);
+  const payee = payeeOf(settled);
   const subject = subjectOf(label);
   const category = raw.category && oneLine(raw.category);
   const note = raw.note || (label.length > MAX_NAME ? label : "");
@@ -155,7 +156,7 @@ function rowOf(
   const row: ImportRow = { line: raw.line, date: date!, amount, name: shorten(label, MAX_NAME), text: textOf(settled) };
   if (currency) row.currency = currency;
   if (original) Object.assign(row, original, { charged: { amount, currency: currency! } });
-  if (payee) row.payee = shorten(payee, MAX_NAME);
+  if (payee) row.payee = payee;
   if (subject !== undefined) row.subject = subject;
   if (category) row.category = shorten(category, 60);
   if (note) row.note = shorten(note, 2000);
@@ -165,6 +166,12 @@ function rowOf(
   if (raw.counter_account) row.counter_account = shorten(raw.counter_account, MAX_NUMBER);
   if (kind === "refund") row.is_refund = true;
   return row;
+}
+
+/** The method of payment is not a payee. */
+function payeeOf({ raw: { payee } }: SettledLine): string | undefined {
+  const said = payee && !isWordless(payee) && oneLine(payee);
+  return said ? shorten(said, MAX_NAME) : undefined;
 }
 
 function badRowOf(settled: SettledLine, error: RefusalFacts): BadRow {
@@ -184,7 +191,12 @@ function leftOutRowOf(settled: SettledLine, kind: LeftOut): LeftOutRow[] {
   if (!date || !amount || !direction) return [];
   const text = textOf(settled);
   const name = shorten(labelOf(settled) || text, MAX_NAME);
-  return [{ line, kind, date, name, amount, ...(currency && { currency }), direction, text }];
+  const payee = kind === "income" && payeeOf(settled);
+  return [{
+    ...{ line, kind, date, name, amount, direction, text },
+    ...(payee && { payee }),
+    ...(currency && { currency }),
+  }];
 }
 
 /** The file's text of a line, on one line; never empty. */

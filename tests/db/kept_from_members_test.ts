@@ -289,3 +289,25 @@ testBooks("a statement of a shared account", {}, {
     assert(performance.now() - started < 6000, `${performance.now() - started} ms`);
   },
 });
+
+testBooks("the salary of a payer with a private category", {}, {
+  "is hidden from the first import on": async (ana) => {
+    const ben = await ana.join();
+    await makePrivate(ana, "Payroll");
+    await ana.ok("update_settings", { payee_rules: [{ payee: "Nordwind GmbH", category: "Payroll" }] });
+    const csv = [
+      '"Girokonto";"DE02120300000000202051"',
+      '"Kontostand vom 31.10.2026:";"4.370,71 €"',
+      '""',
+      '"Buchungsdatum";"Wertstellung";"Status";"Zahlungspflichtige*r";"Zahlungsempfänger*in";"Verwendungszweck";"Umsatztyp";"IBAN";"Betrag (€)";"Gläubiger-ID";"Mandatsreferenz";"Kundenreferenz"',
+      '"27.10.26";"27.10.26";"Gebucht";"Nordwind GmbH";"Ana";"Lohn/Gehalt 10/2026";"Eingang";"DE44";"2.850,00";"";"";""',
+      '"17.10.26";"17.10.26";"Gebucht";"Ana";"REWE Markt";"Einkauf";"Ausgang";"DE44";"-38,77";"";"";""',
+      '"16.10.26";"16.10.26";"Gebucht";"Ana";"Kiosk";"Einkauf";"Ausgang";"DE44";"-3,20";"";"";""',
+    ].join("\n");
+    const args = importOfFile(csv, { account: "Giro" });
+    await ana.ok("import_expenses", (await ana.ok("import_expenses", args)).preview.commit_with);
+    const [{ name, category, sort }] = (await ana.ok("list_expenses", { kind: "income" })).rows;
+    assertEquals([name, category, sort], ["Nordwind GmbH", "Payroll", "salary"]);
+    assertEquals((await ben.ok("list_expenses", { kind: "income" })).rows, []);
+  },
+});
