@@ -245,11 +245,11 @@ testBooks("forecast", { day: TODAY }, {
     const until = { until: "2026-12-31" };
     const { total, days } = await books.ok("forecast", until);
     assertEquals([total.lowest.on, total.lowest.likely, total.end.likely], [TODAY, "2600.00", "5100.00"]);
-    // Income may arrive three days early or late: low counts it late, and high early.
+    // Income may arrive three days early or late: low counts it late, and high early. Low leaves out the late one.
     const december = days.filter(({ on }: Json) => on.startsWith("2026-12-1"));
     assertEquals(december.map(point), [
-      ["2026-12-13", "2600.00", "2600.00", "5100.00"],
-      ["2026-12-15", "2600.00", "5100.00", "5100.00"],
+      ["2026-12-13", "100.00", "2600.00", "5100.00"],
+      ["2026-12-15", "100.00", "5100.00", "5100.00"],
     ]);
     await income("2026-11-14", "received_on");
     assertEquals((await books.ok("forecast", until)).total.end.likely, "2600.00");
@@ -270,6 +270,10 @@ testBooks("forecast", { day: TODAY }, {
     books.goTo("2026-12-01");
     const late = '"Salary", 1400.00 EUR, was expected on 2026-11-28 and is not in the books. ';
     assertEquals(await about("2026-12-31"), [`${late}It counts as if it came today.`]);
+    books.goTo("2026-12-02");
+    assertEquals(await about("2026-12-27"), [`${late}It counts as if it came today, except in low.`]);
+    const { total } = await books.ok("forecast", { until: "2026-12-27" });
+    assertEquals([total.lowest.low, total.lowest.likely], ["100.00", "1500.00"]);
     books.goTo("2026-12-10");
     await say(books, "Giro", "100");
     assertEquals(await about("2026-12-31"), [`${late}It is not counted.`]);

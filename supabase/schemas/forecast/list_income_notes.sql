@@ -28,7 +28,9 @@ begin
     ), notes as (
       select 1 as place, l.day as sort_on, jsonb_build_object(
         'code', 'income_late', 'name', l.name, 'amount', app.format_amount(l.likely, l.currency),
-        'currency', l.currency, 'on', l.day, 'is_counted', l.is_counted
+        'currency', l.currency, 'on', l.day, 'is_counted', l.is_counted,
+        -- app.forecast_days() leaves it out of the lowest balances then.
+        'is_doubtful', l.day + 3 < context.today
       ) as said
       from late as l
       union all
