@@ -4,6 +4,7 @@ import { testBooks } from "../_support/book_steps.ts";
 import type { Books, Json } from "../_support/books.ts";
 import { importExpenses } from "../../functions/mcp/tools/import_expenses/contract.ts";
 import { importOfFile } from "../_support/import_args.ts";
+import { rollAll } from "../_support/roll_bills.ts";
 
 const TODAY = "2026-11-20";
 type Charge = [day: string, amount: string];
@@ -56,6 +57,12 @@ testBooks("recurring charges", { day: TODAY }, {
     });
     assertEquals(calls, payees.length);
   },
+  "a charge whose text names only its purpose is called by its payee too": async (books) => {
+    const charges: Charge[] = [["2026-09-10", "13.99"], ["2026-10-10", "13.99"], ["2026-11-10", "13.99"]];
+    await log(books, "Abo", charges, { payee: "Netflix International" });
+    const [{ name, payee }] = await recurring(books);
+    assertEquals([name, payee], ["Netflix International (Abo)", "Netflix International"]);
+  },
   "a yearly charge is found after two, a weekly one after four, and an ended one never": async (books) => {
     await log(books, "Car insurance", [["2025-11-01", "420"], ["2026-11-02", "437"]]);
     await log(books, "Cleaner", [["2026-11-05", "40"], ["2026-11-12", "40"], ["2026-11-19", "40"]]);
@@ -98,7 +105,7 @@ testBooks("recurring charges", { day: TODAY }, {
     await log(books, "Kontoführung", days.map((day) => [day, "6.90"]), { payee: "Sparkasse Altstadt" });
     await log(books, "GAA club", days.map((day) => [day, "12"]));
     await log(books, "Cash & Carry card", days.map((day) => [day, "5"]));
-    assertEquals(await namesOf(books), ["Cash & Carry card", "GAA club", "Kontoführung"]);
+    assertEquals(await namesOf(books), ["Cash & Carry card", "GAA club", "Sparkasse Altstadt (Kontoführung)"]);
   },
   "an active bill with the amount and rhythm under another name covers the charge": async (books) => {
     await log(books, "Mueller Estates", [["2026-09-01", "950"], ["2026-10-01", "950"], ["2026-11-02", "950"]]);
@@ -232,6 +239,25 @@ testBooks("recurring charges in statements", { day: "2025-12-31" }, {
     await books.ok("update_settings", { own_only: true });
     assertEquals((await stranger.ok("review_bills")).stopped_charges, []);
     await importStatement(books, [["2026-02-06", "NETFLIX.COM", "13.99"]]);
+    assertEquals(await stopped(), []);
+  },
+
+  "automatic payments that no statement shows are named, even if the bill came after its charges": async (
+    books,
+    database,
+  ) => {
+    const stopped = async () => (await books.ok("review_bills")).stopped_charges.map(({ text }: Json) => text);
+    books.goTo("2026-02-01");
+    await importStatement(books, [["2026-01-05", "Audible GmbH", "9.95"], ["2026-01-31", "Kiosk", "3.00"]]);
+    const bill = { name: "Audible", amount: "9.95", payee: "Audible GmbH", first_due: "2026-02-05", autopay: true };
+    await books.ok("add_bill", bill);
+    books.goTo("2026-03-20");
+    await rollAll(database, "2026-03-20T12:00:00Z");
+    await importStatement(books, [["2026-02-09", "Bakery", "4.00"], ["2026-02-20", "Bakery", "4.00"]]);
+    assertEquals(await stopped(), [
+      "Audible was due on 2026-02-05, but the statements of Checking to 2026-02-20 have no such charge. The books recorded 2 automatic payments since then and count 19.90 EUR as spent. If it was cancelled, end it with update_bill and remove them with delete_records; if another account paid, they are right.",
+    ]);
+    await importStatement(books, [["2026-02-06", "Audible GmbH", "9.95"]]);
     assertEquals(await stopped(), []);
   },
 

@@ -226,14 +226,25 @@ export const findings = {
       next_on ? ` The next charge is likely around ${next_on}.` : ""
     } If it is a bill, add it with add_bill; if not, update_settings with payee_rules and no_bill stops this question.`,
   stopped_charges: (
-    { name, due_on, account, statements_to }: {
+    { name, due_on, account, statements_to, recorded, amount, currency }: {
       name: string;
       due_on: string;
       account: string;
       statements_to: string;
+      recorded?: number;
+      amount?: string;
+      currency?: string;
     },
   ) =>
-    `${name} was due on ${due_on}, but the statements of ${account} to ${statements_to} have no such charge. If it was cancelled, end it with update_bill; if it was paid another way, mark_bill_paid records it.`,
+    `${name} was due on ${due_on}, but the statements of ${account} to ${statements_to} have no such charge. ${
+      recorded
+        ? `The books recorded ${
+          recorded === 1 ? "an automatic payment" : `${recorded} automatic payments`
+        } since then and count ${
+          inCurrency(amount!, currency!)
+        } as spent. If it was cancelled, end it with update_bill and remove them with delete_records; if another account paid, they are right.`
+        : "If it was cancelled, end it with update_bill; if it was paid another way, mark_bill_paid records it."
+    }`,
   provider_attention: ({ name, provider, kind, needs_review, missing_period }: ProviderTrouble) => {
     switch (kind) {
       case "needs_review":

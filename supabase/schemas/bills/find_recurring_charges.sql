@@ -1,4 +1,4 @@
--- Finds recurring charges that belong to no bill, and bills whose charges stopped.
+-- Finds recurring charges that belong to no bill.
 
 create or replace function app.find_rhythm(gap int) returns text
 language sql immutable
@@ -107,11 +107,15 @@ begin
       join spelled as s on s.key = t.key
       group by t.key, s.words
     ), found as materialized (
-      select r.*, row_number() over () as no, t.words, e.name, e.category_id
+      select r.*, row_number() over () as no, t.words, e.name, e.payee, e.category_id
       from recurring as r
       join texts as t on t.key = r.key and not t.is_no_bill
       cross join lateral (
-        select x.name, x.category_id
+        select x.payee, x.category_id,
+          -- A purpose such as "Subscription" does not say who charged it.
+          case when x.payee is not null and app.compare_names(
+              app.descriptor_words(x.name), app.descriptor_words(x.payee)) = 0
+            then left(x.payee || ' (' || app.rhythm_name(x.name) || ')', 120) else x.name end as name
         from app.payments as p
         join app.expenses as x on x.id = p.expense_id
         where p.id = r.ids[1] offset 0
@@ -159,7 +163,8 @@ begin
       where not b.is_over
     )
     select f.last_on, jsonb_build_object(
-      'name', app.rhythm_name(f.name), 'amount', app.format_amount(f.minor, f.currency), 'currency', f.currency,
+      'name', app.rhythm_name(f.name), 'payee', f.payee,
+      'amount', app.format_amount(f.minor, f.currency), 'currency', f.currency,
       'lowest', case when f.least < f.most then app.format_amount(f.least, f.currency) end,
       'highest', case when f.least < f.most then app.format_amount(f.most, f.currency) end,
       'frequency', f.frequency, 'every', f.every, 'charges', f.length, 'first_on', f.first_on, 'last_on', f.last_on,
@@ -192,48 +197,3 @@ comment on function app.find_recurring_charges is
   'two yearly) of one payee and currency. Differing amounts count only if the payee has no other charges. Excludes '
   'cash, charges that match a bill''s name or an active bill''s amount, and payees with a no_bill rule. Reads at most '
   'the latest 50,000 charges.';
-
-create or replace function app.find_stopped_charges(context app.context) returns table (rank date, finding jsonb)
-language plpgsql stable set search_path = '' as $$
-declare
-  -- A charge may be booked some days early or late.
-  days constant int := 10;
-begin
-  return query
-    select o.due_on, jsonb_build_object(
-      'bill_id', b.id, 'name', b.name, 'due_on', o.due_on, 'account', a.name, 'statements_to', lines.through
-    )
-    from (
-      select d.expense_id, min(d.due_on) as due_on from app.passed_occurrences(context) as d group by d.expense_id
-    ) as o
-    join app.expenses as b on b.id = o.expense_id
-    cross join lateral (
-      select p.id from app.payments as p
-      where p.expense_id = b.id and p.deleted_at is null
-      order by p.paid_on desc, p.recorded_seq desc limit 1
-    ) as latest
-    join app.statement_links as k on k.payment_id = latest.id
-    join app.statement_lines as l on l.id = k.line_id
-    join app.accounts as a on a.id = l.account_id
-    cross join lateral (
-      select max(n.booked_on) as through,
-        bool_or(n.booked_on between o.due_on - days and o.due_on) and
-          bool_or(n.booked_on between o.due_on and o.due_on + days) as is_covered,
-        bool_or(n.booked_on between o.due_on - days and o.due_on + days and n.direction = 'out' and (
-          n.amount_minor = b.amount_minor or app.names_resemble(n.text, null, b.name, b.payee)
-        )) as is_charged
-      from app.statement_lines as n
-      where n.account_id = a.id and n.booked_on >= o.due_on - days
-    ) as lines
-    where identity.sees_everything() and lines.through >= o.due_on + days and lines.is_covered
-      and not coalesce(lines.is_charged, false)
-      and not exists (
-        select from app.payments as p
-        join app.expense_occurrences as x on x.id = p.occurrence_id
-        where x.expense_id = b.id and x.due_on = o.due_on and p.deleted_at is null
-      );
-end
-$$;
-comment on function app.find_stopped_charges is
-  'Returns bills whose latest payment is in an account''s statements, and whose open date has no payment or similar '
-  'line in statements that cover it. Returns nothing to people who can''t see every line.';

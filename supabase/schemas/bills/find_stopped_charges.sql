@@ -1,0 +1,80 @@
+-- Finds bills whose charges stopped.
+
+create or replace function app.find_stopped_charges(context app.context) returns table (rank date, finding jsonb)
+language plpgsql stable set search_path = '' as $$
+declare
+  -- A charge may be booked some days early or late.
+  days constant int := 10;
+  kept_days constant int := 420;
+begin
+  return query
+    with unproven as materialized (
+      select d.expense_id, d.due_on, null::bigint as minor from app.passed_occurrences(context) as d
+      union all
+      -- An automatic payment is only an assumption until a statement shows it.
+      select o.expense_id, o.due_on, p.amount_minor
+      from app.payments as p
+      join app.expense_occurrences as o on o.id = p.occurrence_id
+      where p.organization_id = context.organization_id and p.source = 'autopay' and p.deleted_at is null
+        and p.paid_on between context.today - kept_days and context.today - days
+        and p.id not in (
+          select k.payment_id from app.statement_links as k where k.organization_id = context.organization_id
+        )
+    ), charged as materialized (
+      select b.id, l.account_id, l.booked_on
+      from (select distinct u.expense_id from unproven as u) as u
+      join app.expenses as b on b.id = u.expense_id
+      cross join lateral (
+        -- Earlier charges may be expenses, from before the bill was added.
+        select p.id
+        from app.payments as p
+        where p.deleted_at is null and (p.expense_id = b.id or p.expense_id in (
+          select e.id from app.expenses as e
+          where e.organization_id = context.organization_id and e.match_key = b.match_key and e.kind = 'one_off'
+            and e.deleted_at is null
+        ))
+          and exists (select from app.statement_links as k where k.payment_id = p.id)
+        order by p.paid_on desc, p.recorded_seq desc
+        limit 1
+      ) as latest
+      join app.statement_links as k on k.payment_id = latest.id
+      join app.statement_lines as l on l.id = k.line_id
+    ), missed as (
+      select distinct on (c.id) c.id, c.account_id, u.due_on,
+        count(u.minor) over (partition by c.id) as paid_count, sum(u.minor) over (partition by c.id) as paid_minor
+      from charged as c
+      join unproven as u on u.expense_id = c.id and u.due_on > c.booked_on
+      order by c.id, u.due_on
+    )
+    select o.due_on, jsonb_strip_nulls(jsonb_build_object(
+      'bill_id', b.id, 'name', b.name, 'due_on', o.due_on, 'account', a.name, 'statements_to', lines.through,
+      'recorded', nullif(o.paid_count, 0), 'amount', app.format_amount(o.paid_minor::bigint, b.currency),
+      'currency', case when o.paid_minor is not null then b.currency end
+    ))
+    from missed as o
+    join app.expenses as b on b.id = o.id
+    join app.accounts as a on a.id = o.account_id
+    cross join lateral (
+      select max(n.booked_on) as through,
+        bool_or(n.booked_on between o.due_on - days and o.due_on) and
+          bool_or(n.booked_on between o.due_on and o.due_on + days) as is_covered,
+        bool_or(n.booked_on between o.due_on - days and o.due_on + days and n.direction = 'out' and (
+          n.amount_minor = b.amount_minor or app.names_resemble(n.text, null, b.name, b.payee)
+        )) as is_charged
+      from app.statement_lines as n
+      where n.account_id = a.id and n.booked_on >= o.due_on - days
+    ) as lines
+    where identity.sees_everything() and b.status = 'active' and lines.through >= o.due_on + days
+      and lines.is_covered and not coalesce(lines.is_charged, false)
+      and not exists (
+        select from app.payments as p
+        join app.expense_occurrences as x on x.id = p.occurrence_id
+        where x.expense_id = b.id and x.due_on = o.due_on and p.deleted_at is null
+          and (p.source <> 'autopay' or exists (select from app.statement_links as k where k.payment_id = p.id))
+      );
+end
+$$;
+comment on function app.find_stopped_charges is
+  'Returns bills that an account''s statements charged before and whose first date since then has no payment, or only '
+  'an automatic one, and no similar line in statements that cover it. recorded and amount are the automatic payments '
+  'since then. Returns nothing to people who can''t see every line.';
