@@ -311,3 +311,20 @@ testBooks("the salary of a payer with a private category", {}, {
     assertEquals((await ben.ok("list_expenses", { kind: "income" })).rows, []);
   },
 });
+
+testBooks("a member who sees only their own records", {}, {
+  "is told so, and not that the books lack income": async (ana) => {
+    const ben = await ana.join();
+    await ana.ok("log_expenses", { items: [{ name: "Salary", amount: "2000", kind: "income", date: "2026-11-01" }] });
+    await ana.ok("update_settings", { own_only: true });
+    const codes = async (tool: string, args = {}) =>
+      (await ben.call(tool, args)).warnings.map(({ code }: Json) => code);
+    assertEquals(await codes("review_bills"), ["own_records_only"]);
+    assertEquals(await codes("get_context", { include: ["balances"] }), ["own_records_only"]);
+    assertEquals(await codes("summarize_spending", { kind: "net" }), [
+      "own_records_only",
+      "income_partly_known",
+      "net_is_income_less_spending",
+    ]);
+  },
+});

@@ -57,7 +57,7 @@ begin
   )
   select jsonb_object_agg(name, findings) || jsonb_build_object('counts', jsonb_object_agg(name, count)) into data
     from sections;
-  return jsonb_build_object('data', data);
+  return jsonb_build_object('data', data, 'warnings', app.warn_of_own_only());
 end
 $$;
 comment on function app.review_bills is

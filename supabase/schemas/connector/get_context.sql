@@ -85,7 +85,8 @@ begin
       from identity.memberships as m
     ));
   end if;
-  return jsonb_build_object('data', data, 'warnings', app.plan_warnings(context) || case
+  return jsonb_build_object('data', data, 'warnings', app.plan_warnings(context)
+    || case when included ? 'balances' then app.warn_of_own_only() else '[]' end || case
     when included ? 'balances' and not identity.sees_everything()
       and exists (
         select from app.accounts as a where a.organization_id = context.organization_id and app.sees_account(a)

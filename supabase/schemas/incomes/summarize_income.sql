@@ -80,7 +80,9 @@ begin
     ) as e;
   end if;
   return app.warn_of_hidden_income()
-    || case when first_on is null or first_on > period.to_on
+    -- For people who don't see all income, the first record says nothing about the others.
+    || case when not identity.sees_everything() then '[]'
+      when first_on is null or first_on > period.to_on
         then jsonb_build_array(app.warning('income_unknown'))
       when first_on > period.from_on + 31
         then jsonb_build_array(app.warning('income_begins', jsonb_build_object('on', first_on)))
@@ -228,7 +230,7 @@ begin
       'period', jsonb_build_object('from', period.from_on, 'to', period.to_on), 'rows', rows, 'total', total,
       'unconverted', unconverted || coalesce(spending.unconverted, '[]')
     ),
-    'warnings', app.warn_of_income(context, period)
+    'warnings', app.warn_of_own_only() || app.warn_of_income(context, period)
       || case when unconverted = '[]' and not coalesce(spending.is_partial, false) then '[]'
         else jsonb_build_array(app.warning('rate_missing.of_payments', jsonb_build_object('into', target))) end
       || case when is_net then jsonb_build_array(app.warning('net_is_income_less_spending')) else '[]' end
