@@ -75,7 +75,7 @@ export function postgresDatabase(url: string, options: { max?: number } = {}): S
         await client.query("begin");
         const result = await work(sessionOf(client));
         const { command } = await client.query("commit");
-        // PostgreSQL answers the commit of a failed transaction so.
+        // PostgreSQL answers the commit of a failed transaction with ROLLBACK instead of an error.
         if (command === "ROLLBACK") throw new Error("The transaction failed earlier and was rolled back");
         return result;
       } catch (thrown) {

@@ -46,7 +46,7 @@ interface Row {
   source: string;
 }
 
-Deno.test("statements and people in any order", async () => {
+Deno.test("property: a statement changes at most one open date, and only to its own amount", async () => {
   await using database = await openDatabase();
   let link = { id: "", expense_id: "" };
   const rows = () =>

@@ -211,7 +211,7 @@ export class Load {
     }
   }
 
-  /** Everybody except the clients, until the end. */
+  /** Repeats all traffic except the clients' until the run is over. */
   #besides(isOver: () => boolean): Promise<void>[] {
     return [
       this.#every(0.5, () => this.payments.deliver(), isOver),

@@ -42,7 +42,7 @@ async function upload(books: Books, csv: string): Promise<{ preview: Json; longe
     const startedAt = performance.now();
     const facts = await books.facts("import_expenses", args);
     longestMs = Math.max(longestMs, performance.now() - startedAt);
-    // Not each time, because garbage collection isn't part of the work.
+    // Only every tenth step, because forced collections would add to the import's time.
     if (steps++ % 10 === 0) {
       collectGarbage!();
       heapBytes = Math.max(heapBytes, Deno.memoryUsage().heapUsed);

@@ -186,7 +186,7 @@ function mirroredColumn(headers: string[], rows: CsvRow[], party: number): numbe
   });
 }
 
-/** The plain names in a column; undefined if it has more than a person has accounts. */
+/** The plain names in a column; undefined if there are too many to be a person's accounts. */
 function fewNames(rows: CsvRow[], column: number): Set<string> | undefined {
   const found = new Set<string>();
   if (rows.some(({ cells }) => found.add(cells[column] ?? "").size > MOST_SPACES)) return undefined;

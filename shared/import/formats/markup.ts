@@ -69,7 +69,7 @@ export function readMarkup(
       if (isEmpty || (isSgml && element.text !== "")) return closeTo(open.length - 1);
       return open.length <= MAX_DEPTH;
     },
-    // Closes the innermost element of that name; in SGML, a value's own closing tag has nothing left to close.
+    // Closes the innermost element of that name. In SGML, an element with a value is already closed.
     close(written) {
       const name = isSgml ? written.toUpperCase() : renamed?.get(written) ?? written;
       const index = open.findLastIndex((element) => element.name === name);

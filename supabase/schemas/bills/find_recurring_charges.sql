@@ -173,7 +173,7 @@ begin
       'ids', array(select app.shown_id(i) from unnest(f.ids[:most_proofs]) as i)
     )
     from found as f
-    -- A charge of the 31st is booked in the next month when a weekend follows.
+    -- A charge due on the 31st is booked in the next month if the 31st falls on a weekend.
     cross join lateral (
       select date_trunc('month', f.last_on) + make_interval(months => f.every + case
         when f.day - extract(day from f.last_on) > 15 then -1 when extract(day from f.last_on) - f.day > 15 then 1

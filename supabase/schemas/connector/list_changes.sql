@@ -62,7 +62,7 @@ comment on function app.find_paid_by is
 create or replace function app.list_changes(context app.context, wanted jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  -- A filter by client, person or record searches no older changes.
+  -- A filter by client, person or record searches only this many of the latest changes.
   most_looked constant int := 2000;
   most_effects constant int := 3;
   automatic constant text[] := array['autopay', 'provider_sync'];

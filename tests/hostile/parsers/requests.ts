@@ -142,7 +142,7 @@ export const forms: Record<string, Run> = {
 const fileForm = async (body: string, type = "multipart/form-data; boundary=x") => {
   const raw = new Request(SITE, { method: "POST", body });
   const c = { req: { raw, header: (name: string) => name === "content-type" ? type : undefined } } as AppContext;
-  // It rejects most texts as not a form.
+  // Most texts are rejected, because they are not forms.
   return isFileForm(c) &&
     await readFileForm(c, { maxBytes: CSV, maxFiles: 20, maxFileBytes: CSV }).catch(() => undefined);
 };

@@ -54,7 +54,7 @@ Deno.test("two unknown letters mark sides in a file without a header, too", () =
   assertEquals(read([...rows, odd].join("\n")).asked, "negative_is_expense");
 });
 
-Deno.test("columns of account numbers, times, or yes and no do not name rows", () => {
+Deno.test("account numbers, times and yes/no values are not used as names", () => {
   const names = (csv: string) => {
     const result = readImport(csv, { negative_is_expense: true });
     if (!("rows" in result)) throw new Error(JSON.stringify(result));

@@ -207,7 +207,7 @@ export const digest = {
       return `${used}${isPartial ? ", not counting payments without an exchange rate" : ""}`;
     },
   },
-  /** Debts and claims, before the amount. */
+  /** Debts between the reader and another member; the amount follows. */
   shared: {
     youOwe: ({ name }: Creditor): string => `You owe ${name ?? "a former member"}`,
     owesYou: ({ name }: Creditor): string => `${name ?? "A former member"} owes you`,
