@@ -527,6 +527,18 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     await books.ok("undo_change", { change_id });
     assertEquals(await totals(books), { EUR: "50.00" });
   },
+  "asks about a bill only for the row with its name, not for one with its amount": async (books, database) => {
+    books.goTo("2026-10-01");
+    await books.ok("add_bill", { name: "Gym FitX", amount: "29.90", first_due: "2026-10-05" });
+    books.goTo("2026-10-20");
+    const bakery: Row = ["2026-10-06", "REWE", "-29.90"];
+    const dearer = await match(books, database, [["2026-10-05", "GYM FITX", "-32.90"], bakery]);
+    assertEquals(dearer.states, ["likely", "new"]);
+    // The row is already in the books, apart from the bill.
+    await log(books, { name: "Gym FitX", amount: "29.90", date: "2026-10-05" });
+    const logged = await match(books, database, [["2026-10-05", "GYM FITX", "-29.90"], bakery]);
+    assertEquals(logged.states, ["linked", "new"]);
+  },
   "asks whether a charge with another amount pays a bill, so that no date is paid twice": async (books, database) => {
     books.goTo("2026-10-01");
     const [netflix, power] = [

@@ -94,6 +94,15 @@ begin
   perform app.refresh_passed_bills(context);
   perform app.match_known_rows(context, batch, first, last);
   pairs := app.find_pairs(context, batch, first, last);
+  -- An amount or a shared word alone is no question about an entry whose name another row has.
+  pairs := array(
+    select p
+    from unnest(pairs) as p
+    where (p).tier < 7 or not exists (
+      select from unnest(pairs) as o
+      where (o).tier < 7 and ((o).entry).key = ((p).entry).key and (o).line <> (p).line
+    )
+  );
   foreach step in array array[1, 2, 3, 4, 5, 6, 7, 8] loop
     taken := app.taken_entries(batch);
     if step = 5 then
