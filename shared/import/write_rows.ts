@@ -50,6 +50,8 @@ export interface LeftOutRow {
   name: string;
   /** Who sent it, if it is income. */
   payee?: string;
+  /** The account that it came from, if it is income. */
+  counter_account?: string;
   amount: string;
   currency?: string;
   direction: Direction;
@@ -187,7 +189,7 @@ function badRowOf(settled: SettledLine, error: RefusalFacts): BadRow {
 }
 
 function leftOutRowOf(settled: SettledLine, kind: LeftOut): LeftOutRow[] {
-  const { raw: { line }, date, amount, currency, direction } = settled;
+  const { raw: { line, counter_account }, date, amount, currency, direction } = settled;
   if (!date || !amount || !direction) return [];
   const text = textOf(settled);
   const name = shorten(labelOf(settled) || text, MAX_NAME);
@@ -195,6 +197,7 @@ function leftOutRowOf(settled: SettledLine, kind: LeftOut): LeftOutRow[] {
   return [{
     ...{ line, kind, date, name, amount, direction, text },
     ...(payee && { payee }),
+    ...(kind === "income" && counter_account && { counter_account: shorten(counter_account, MAX_NUMBER) }),
     ...(currency && { currency }),
   }];
 }

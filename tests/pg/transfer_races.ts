@@ -48,6 +48,21 @@ Deno.test("two halves committed concurrently: the later commit sees the earlier 
   }
 });
 
+Deno.test("halves that look like spending and income committed concurrently: the later commit asks", async () => {
+  for (let round = 0; round < 4; round++) {
+    const books = await openBooks(database);
+    const member = await books.join();
+    const [paid, came] = ["2026-10-04,Kim Schmidt,-600.00", "2026-10-05,Kim Schmidt,600.00"];
+    const shown = [await preview(books, "Giro", paid), await preview(member, "Joint", came)];
+    const answers = await Promise.all([commit(books, shown[0]), commit(member, shown[1])]);
+    assertEquals(codes(answers), ["needs_answer", "ok"]);
+    const [later, open, answer] = answers[0].ok ? [member, shown[1], "same"] : [books, shown[0], "transfer"];
+    assertEquals((await commit(later, await again(later, open, { row_2: answer }))).error, undefined);
+    const { totals_by_currency: income } = await books.call("list_expenses", { kind: "income" });
+    assertEquals([await totals(books) ?? {}, income ?? {}, await halves(books)], [{}, {}, 1]);
+  }
+});
+
 Deno.test("two files that remove one half remove it once, and an undo restores it once", async () => {
   const books = await openBooks(database);
   const member = await books.join();

@@ -71,6 +71,8 @@ declare
   found record;
   used_lines int[] := '{}';
   used_halves text[] := '{}';
+  -- The empty name of no account agrees with no text.
+  own_name constant text := coalesce((select a.name from app.accounts as a where a.id = batch.account_id), '');
 begin
   select min(d.day)::date - days, max(d.day)::date + days into first_day, last_day
   from (
@@ -87,25 +89,41 @@ begin
       select r.match ->> 'half_id' as id from app.import_rows as r
       where r.import_id = batch.id and r.match ? 'half_id'
     ), free as materialized (
-      select (h).*, a.name as account_name
+      select (h).*, a.name as account_name, a.key as account_key
       from unnest(halves) as h
       join app.accounts as a on a.id = (h).account_id
       where (h).id not in (select t.id from taken as t)
     ), staged as materialized (
-      select s.*, s.kind in ('expense', 'refund') as is_spending
+      select s.*, s.kind in ('expense', 'refund') as is_spending, r.item
       from app.statement_rows(context, batch, array(
         select d::date::text from generate_series(first_day, last_day, interval '1 day') as d
       )) as s
+      left join app.import_rows as r on r.import_id = batch.id and r.line = s.line and r.kind = 'income'
       where not s.is_skipped
         and case when s.kind in ('expense', 'refund')
           then s.draft is not null and s.line between first and last
             and (s.match is null or s.match = '{"state": "new"}')
           else s.match is null and s.kind in ('own_transfer', 'savings', 'top_up', 'card_payment', 'income') end
+    ), members as materialized (
+      select m.own from app.list_member_words(context) as m where m.own <> '{}'
     ), pairs as materialized (
       select s.line, s.is_spending, f.id,
         exists (select from app.statement_links as k where k.line_id = f.id) as is_booked,
         s.kind = 'income' or f.kind = 'income' as is_income, abs(s.booked_on - f.booked_on) as gap,
-        app.compare_names(app.descriptor_words(f.account_name), app.descriptor_words(s.text)) > 0 as is_named
+        app.compare_names(app.descriptor_words(f.account_name), app.descriptor_words(s.text)) > 0 as is_named,
+        case when s.kind = 'income' and f.kind = 'expense' then
+          f.account_key = app.account_key(
+            context, upper(regexp_replace(s.item ->> 'counter_account', '[^[:alnum:]]+', '', 'g'))
+          )
+          or app.compare_names(app.descriptor_words(f.account_name), app.descriptor_words(s.text)) > 0
+          or app.compare_names(app.descriptor_words(own_name), app.descriptor_words(f.text)) > 0
+          or app.compare_names(app.descriptor_words(f.text), app.descriptor_words(s.text)) > 1
+          or exists (
+            select from members as m
+            cross join unnest(array[s.item ->> 'payee', s.item ->> 'name', s.text, f.text]) as t (text)
+            where app.names_member(m.own, t.text)
+          )
+        end is true as is_evident
       from staged as s
       join free as f on f.amount_minor = s.amount_minor and f.currency = s.currency and f.direction <> s.direction
       where abs(s.booked_on - f.booked_on) <= days
@@ -120,8 +138,9 @@ begin
     ), counted as (
       select p.*, count(*) filter (where p.is_spending and not p.is_named) over (partition by p.id) as rivals
       from pairs as p
-      -- Income of the same amount doesn't turn a purchase into a transfer.
-      where not (p.is_booked and p.is_income)
+      -- Income of the same amount doesn't turn a purchase into a transfer, unless a name or number suggests it. Without
+      -- an account, income isn't stored.
+      where not (p.is_booked and p.is_income) or p.is_evident and batch.account_id is not null
     )
     select c.*, case when c.is_booked then app.list_removable(context, c.id) end as removes
     from counted as c

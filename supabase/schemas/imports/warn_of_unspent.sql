@@ -12,6 +12,23 @@ $$;
 comment on function app.names_member is
   'Whether a statement''s text is a name whose words appear in the person''s address.';
 
+create or replace function app.list_member_words(context app.context) returns table (name text, own text[])
+language plpgsql stable set search_path = '' as $$
+begin
+  return query
+    select m.email, array(
+      select w.word from regexp_split_to_table(app.fold_text(split_part(m.email, '@', 1)), '[^a-z]+') as w (word)
+      where length(w.word) > 2
+    )
+    from (
+      select app.member_name(s.user_id) as email from identity.memberships as s
+      where s.organization_id = context.organization_id
+    ) as m;
+end
+$$;
+comment on function app.list_member_words is
+  'Returns the members of the organization with the words of their addresses: {name, own}. own may be empty.';
+
 create or replace function app.warn_of_unspent(context app.context, batch app.import_batches, new_lines jsonb)
   returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -32,14 +49,7 @@ begin
     from spent as s
     group by s.name, s.payee
   ), members as materialized (
-    select m.email, array(
-      select w.word from regexp_split_to_table(app.fold_text(split_part(m.email, '@', 1)), '[^a-z]+') as w (word)
-      where length(w.word) > 2
-    ) as own
-    from (
-      select app.member_name(m.user_id) as email from identity.memberships as m
-      where m.organization_id = context.organization_id
-    ) as m
+    select m.name as email, m.own from app.list_member_words(context) as m
   ), machines as materialized (
     select s.line, s.currency, s.minor
     from texts as t
