@@ -199,7 +199,7 @@ begin
       app.income_schedule(f.frequency, f.every, a.anchor_on, null, f.day), f.last_on, f.amounts, f.currency,
       f.last_on < context.today - 10 - app.income_days(f.frequency, f.every)
     from found as f
-    -- Weekends move an income of the 31st into the next month.
+    -- A weekend moves an income due on the 31st into the next month.
     cross join lateral (
       select d.day as anchor_on
       from generate_series(-1, 1) as g (step)
