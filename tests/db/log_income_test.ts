@@ -63,6 +63,35 @@ testBooks("income", { day: "2026-10-28" }, {
     assertEquals(reversed.map(({ what }: Json) => what), ["Income Salary, Work GmbH of 2450.00 EUR removed"]);
     assertEquals(await listed(books), []);
   },
+  "that is late is named by lists, sums and reviews to people who see all income": async (books) => {
+    const member = await books.join();
+    for (const date of ["2026-07-25", "2026-08-25", "2026-09-25"]) {
+      await say(books, { name: "Gehalt, Work GmbH", date });
+    }
+    assertEquals((await listed(books, { query: "salary" })).length, 3, "by its sort");
+    const missing = 'Not in the books yet: "Gehalt, Work GmbH", 2450.00 EUR, expected on 2026-10-25.';
+    const said = async (tool: string, args: Json = {}, who = books) =>
+      ((await who.call(tool, args)).warnings ?? []).map(({ message }: Json) => message).filter((text: string) =>
+        text.startsWith("Not in")
+      );
+    const asked: [string, Json][] = [
+      ["list_expenses", { kind: "income" }],
+      ["list_expenses", { kind: "income", from: "2026-10-01" }],
+      ["list_expenses", { kind: "income", query: "salary" }],
+      ["summarize_spending", { kind: "income", period: "this_month" }],
+      ["review_bills", {}],
+    ];
+    for (const [tool, args] of asked) {
+      assertEquals(await said(tool, args), [missing], `${tool} ${JSON.stringify(args)}`);
+    }
+    assertEquals(await said("list_expenses", { kind: "income", query: "rent" }), []);
+    assertEquals(await said("list_expenses", { kind: "income", to: "2026-10-20" }), []);
+    await books.ok("update_settings", { category: { action: "create", name: "Pay" } });
+    await books.ok("update_settings", { category: { action: "make_private", name: "Pay" } });
+    for (const [tool, args] of asked) assertEquals(await said(tool, args, member), [], tool);
+    await say(books, { name: "Gehalt, Work GmbH", date: "2026-10-27" });
+    for (const [tool, args] of asked) assertEquals(await said(tool, args), [], tool);
+  },
   "is corrected and deleted by its id": async (books) => {
     const { data } = await say(books, { date: "2026-10-27" });
     const { id } = data.results[0];
@@ -361,8 +390,8 @@ testBooks("income", { day: "2026-10-28" }, {
     await books.ok("update_expenses", { ids: [other.data.results[0].id], set: { name: "Salary, Work" } });
     const { warnings } = await sum(books, { from: "2026-10-01", to: "2026-11-30" });
     assertEquals(
-      warnings.map(({ message }: Json) => message).filter((text: string) => text.startsWith("Not included")),
-      ['Not included, as it has not arrived: "Salary, Work", 3000.00 EUR, expected on 2026-11-25.'],
+      warnings.map(({ message }: Json) => message).filter((text: string) => text.startsWith("Not in the books yet")),
+      ['Not in the books yet: "Salary, Work", 3000.00 EUR, expected on 2026-11-25.'],
     );
     assertEquals(warned(await say(books, { payee: "Globex Inc", amount: "2900", ...repeats })), []);
     assertEquals(warned(await say(books, { amount: "2950", ...repeats })), ["income_expected_twice"]);

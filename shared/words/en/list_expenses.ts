@@ -86,7 +86,7 @@ export const warnings = {
     "statements.",
   "income_begins": ({ on }: { on: string }): string => `The books have no income before ${on}.`,
   "income_expected": ({ items }: { items: (Money & { name: string; day: string })[] }): string =>
-    `Not included, as it has not arrived: ${
+    `Not in the books yet: ${
       and(items.map(({ name, day, ...sum }) => `${quoted(name)}, ${money(sum)}, expected on ${day}`))
     }.`,
   "net_is_income_less_spending": (): string =>

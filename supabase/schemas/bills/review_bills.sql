@@ -57,7 +57,10 @@ begin
   )
   select jsonb_object_agg(name, findings) || jsonb_build_object('counts', jsonb_object_agg(name, count)) into data
     from sections;
-  return jsonb_build_object('data', data, 'warnings', app.warn_of_own_only());
+  return jsonb_build_object(
+    'data', data,
+    'warnings', app.warn_of_own_only() || app.warn_of_expected_income(context, '-infinity', context.today - 1)
+  );
 end
 $$;
 comment on function app.review_bills is

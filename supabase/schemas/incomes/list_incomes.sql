@@ -15,7 +15,7 @@ begin
       and (filter.not_category_ids is null or coalesce(i.category_id, '') <> all (filter.not_category_ids))
       and (filter.recorded_by is null or i.created_by = filter.recorded_by)
       -- The employer may appear only in the statement line.
-      and (words is null or app.fold_text(concat_ws(' ', i.name, i.note, (
+      and (words is null or app.fold_text(concat_ws(' ', i.name, i.note, app.sort_words(i.sort), (
         select l.text from app.statement_lines as l where l.id = i.line_id and l.organization_id = i.organization_id
       ))) like all (words));
 end
@@ -78,7 +78,13 @@ begin
     'next_cursor', case when cardinality(rows) > page_size then cursors[page_size] end,
     'total_count', total_count, 'totals_by_currency', totals,
     'page', jsonb_build_object('list', 'rows', 'cursors', cursors),
-    'warnings', app.warn_of_hidden_income()
+    'warnings', app.warn_of_hidden_income() || case
+      when key is null and num_nonnulls(filter.category_ids, filter.not_category_ids, filter.recorded_by) = 0
+        then app.warn_of_expected_income(
+          context, coalesce(filter.from_on, '-infinity'), coalesce(filter.to_on, context.today),
+          filter.words || app.word_patterns(filter.payee)
+        )
+      else '[]' end
   );
 end
 $$;

@@ -16,6 +16,11 @@ end
 $$;
 comment on function app.income_sort is 'Classifies an income by its name: salary, tax_refund, rent or other.';
 
+create or replace function app.sort_words(sort text) returns text
+language sql immutable
+  return replace(sort, '_', ' ');
+comment on function app.sort_words is 'The words by which people search for a sort of income, such as "tax refund".';
+
 create or replace function app.month_words() returns text
 language plpgsql immutable set search_path = '' as $$
 begin

@@ -61,24 +61,43 @@ $$;
 comment on function app.check_income_question is
   'Ends the tool with invalid_argument for a filter or group that does not apply to income.';
 
-create or replace function app.warn_of_income(context app.context, period app.period) returns jsonb
+create or replace function app.warn_of_expected_income(context app.context, from_on date, to_on date,
+  words text[] default null) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   most constant int := 5;
+  -- app.list_income_notes() looks back as far.
+  past_days constant int := 45;
+  expected jsonb;
+begin
+  select jsonb_agg(jsonb_build_object(
+    'name', e.name, 'day', e.day, 'amount', app.format_amount(e.likely, e.currency), 'currency', e.currency
+  ) order by e.day, e.name) into expected
+  from (
+    select * from app.expected_incomes(context, greatest(from_on, context.today - past_days), to_on) as x
+    where (words is null or app.fold_text(concat_ws(' ', x.name, app.sort_words(app.income_sort(x.name)))) like all (words))
+      -- Late income may be in the books, hidden from this person.
+      and (x.day >= context.today or identity.sees_everything())
+    order by x.day, x.name
+    limit most
+  ) as e
+  where to_on >= context.today - past_days;
+  return case when expected is null then '[]'
+    else jsonb_build_array(app.warning('income_expected', jsonb_build_object('items', expected))) end;
+end
+$$;
+comment on function app.warn_of_expected_income is
+  'Warns of income that is expected in a period, or was expected in the last weeks of it, and is not in the books. '
+  'words: patterns that the name or sort must match.';
+
+create or replace function app.warn_of_income(context app.context, period app.period) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
   first_on constant date := (
     select min(i.received_on) from app.incomes as i
     where i.organization_id = context.organization_id and i.deleted_at is null
   );
-  expected jsonb;
 begin
-  if context.today between period.from_on and period.to_on then
-    select jsonb_agg(jsonb_build_object(
-      'name', e.name, 'day', e.day, 'amount', app.format_amount(e.likely, e.currency), 'currency', e.currency
-    ) order by e.day, e.name) into expected
-    from (
-      select * from app.expected_incomes(context, period.from_on, period.to_on) as x order by x.day, x.name limit most
-    ) as e;
-  end if;
   return app.warn_of_hidden_income()
     -- For people who don't see all income, the first record says nothing about the others.
     || case when not identity.sees_everything() then '[]'
@@ -87,12 +106,11 @@ begin
       when first_on > period.from_on + 31
         then jsonb_build_array(app.warning('income_begins', jsonb_build_object('on', first_on)))
       else '[]' end
-    || case when expected is null then '[]'
-      else jsonb_build_array(app.warning('income_expected', jsonb_build_object('items', expected))) end;
+    || app.warn_of_expected_income(context, period.from_on, period.to_on);
 end
 $$;
 comment on function app.warn_of_income is
-  'Warnings about income that is unknown: hidden, before the first record, or still expected in a running period.';
+  'Warnings about income that is unknown: hidden, before the first record, or expected in the period.';
 
 create type app.month_sum as (
   month text,
