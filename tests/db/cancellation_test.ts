@@ -281,7 +281,7 @@ testBooks("a trial", { day: TODAY }, {
     books.goTo("2026-02-06");
     await books.ok("mark_bill_paid", { bill_id: id, due_on: "2026-02-05", paid_on: "2026-02-05" });
     assertEquals(await textsOf(books, "trials_charged"), [
-      "The trial of Gym ended on 2026-01-04, and it charged 12.99 EUR on 2026-02-05. It now costs that every month on the 5th. If nobody wants it, draft_cancellation writes the letter.",
+      "The trial of Gym ended on 2026-01-04, and it charged 12.99 EUR on 2026-02-05, as it will every month on the 5th. To cancel it, draft_cancellation writes the letter.",
     ]);
     books.goTo("2026-03-25");
     assertEquals(await textsOf(books, "trials_charged"), []);

@@ -115,7 +115,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     assertEquals(answered.left_out, [
       {
         kind: "income",
-        message: "1 incoming payment (income, kept apart from spending)",
+        message: "1 incoming payment (recorded as income, not as spending)",
         count: 1,
         totals: { EUR: "2000.00" },
         lines: [3],
@@ -131,7 +131,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     assertEquals(questions, []);
     assertEquals(left_out, [{
       kind: "income",
-      message: "3 incoming payments (income, kept apart from spending)",
+      message: "3 incoming payments (recorded as income, not as spending)",
       count: 3,
       totals: { EUR: "2000.50", USD: "7.00" },
       lines: [3, 4, 5],
@@ -294,8 +294,8 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
       "2026-10-04,Kowalska Clara Maria,-12.50\n2026-10-05,OTTO,-30\n2026-10-05,Kowalska Bakery,-3\n";
     assertEquals(await named(csv), [
       8,
-      "2 rows are cash from a machine, 150.00 EUR (lines 2, 6), and counted as spending. Ask the user; if what the cash " +
-      "bought is logged as well, leave that out with skip_lines.",
+      "2 rows are cash from a machine, 150.00 EUR (lines 2, 6), and counted as spending. Ask the person whether they " +
+      "also log their purchases in cash. If so, leave these rows out with skip_lines.",
       'Line 3, "Ben Brandt", 40.00 EUR, may be for ben@home.example. Line 7, "Kowalska Clara Maria", 12.50 EUR, may be ' +
       "for clara.m.kowalska@home.example. Such rows count as spending. Ask the user; money that only settles shared " +
       "costs belongs in settle_up: leave it out with skip_lines.",

@@ -119,8 +119,8 @@ Deno.test("reconcile names one-sided entries and the difference", async () => {
   const told = async () =>
     (await member.ok("reconcile", { account: "Visa" })).warnings.map(({ message }: Json) => message);
   assertEquals(await told(), [
-    "1 record in books_only, 8.00 EUR, is in no statement, and the books do not know which account paid: cash, other " +
-    "accounts and other members’ cards are compared with Visa too. Without books_only the difference is 27.25 EUR.",
+    "1 record in books_only, 8.00 EUR, is in no statement. The books do not know which account paid, so this includes " +
+    "cash, other accounts and other members’ cards. Without books_only, the difference to Visa is 27.25 EUR.",
   ]);
   // An amount that has changed since also differs.
   const [lidl] = (await member.ok("list_expenses", { query: "Lidl" })).data.rows;

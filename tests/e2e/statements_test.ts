@@ -61,7 +61,7 @@ Deno.test("a freelancer's account with more money in than out raises a question 
   const answered = await call("import_expenses", { csv, mapping: { negative_is_expense: true } });
   const { commit_with, left_out } = answered.envelope.data.preview;
   assertEquals(left_out.map(({ message }: Json) => message), [
-    "2 incoming payments (income, kept apart from spending)",
+    "2 incoming payments (recorded as income, not as spending)",
   ]);
   assertEquals((await call("import_expenses", commit_with)).envelope.ok, true);
   assertEquals((await call("list_expenses")).envelope.totals_by_currency, { EUR: "20.00" });

@@ -146,7 +146,7 @@ export const refusals = {
       is_partial ? " to this person, who does not see all accounts" : ""
     }, so nothing can be forecast.${old ? ` The last one, ${money(old)} on ${old.on}, is older than 45 days.` : ""}`,
     hint: is_partial
-      ? "Say that others in the organization may see more. Log a balance only for an account that this person alone uses."
+      ? "Say that others in the organization may see more. Log a balance only for this person's own account."
       : "Ask what the account has now and log it (log_expenses, kind balance), or import its latest statement.",
   }),
   "date_out_of_range.forecast": (

@@ -237,7 +237,9 @@ export const warnings = {
   "recurring_charges": ({ count: all, names: first }: { count: number; names: string[] }): string =>
     `${count(all, "charge")} ${all === 1 ? "recurs" : "recur"} regularly, and no bill covers ${
       all === 1 ? "it" : "them"
-    }: ${names(first, { count: all })}. review_bills shows their rhythm and amounts; ask whether to add them as bills.`,
+    }: ${
+      names(first, { count: all })
+    }. review_bills shows the dates and amounts; ask the person which to add as bills.`,
   "layout_forgotten": (): string =>
     "No account is named, so the next file will raise the same questions. Call with account, the " +
     "name of the bank account or app, and the answers are remembered for it.",

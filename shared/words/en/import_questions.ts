@@ -87,7 +87,7 @@ export const warnings = {
     `${count(rows, "row")} ${rows === 1 ? "is" : "are"} cash from a machine, ${totals(cash)} (${
       linesOf(lines, rows)
     }), ` +
-    "and counted as spending. Ask the user; if what the cash bought is logged as well, leave that out with skip_lines.",
+    "and counted as spending. Ask the person whether they also log their purchases in cash. If so, leave these rows out with skip_lines.",
   "paid_to_member": (
     { count: rows, rows: first }: { count: number; rows: (Money & { line: number; name: string; member: string })[] },
   ): string =>

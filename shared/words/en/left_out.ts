@@ -18,5 +18,5 @@ export const leftOut = {
   other_half: lines("transfer", " to or from another of your accounts"),
   balance: lines("balance or correction", "", "balances or corrections"),
   split: lines("total", " of rows that are listed separately"),
-  income: lines("incoming payment", " (income, kept apart from spending)"),
+  income: lines("incoming payment", " (recorded as income, not as spending)"),
 };

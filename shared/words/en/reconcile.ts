@@ -24,8 +24,8 @@ export const warnings = {
   ): string =>
     `${count(payments, "record")} in books_only, ${sums(totals)}, ${
       payments === 1 ? "is" : "are"
-    } in no statement, and the books do not know which account paid: cash, other accounts and other members’ cards are ` +
-    `compared with ${account} too. Without books_only the difference is ${sums(difference)}.`,
+    } in no statement. The books do not know which account paid, so this includes cash, other accounts and other ` +
+    `members’ cards. Without books_only, the difference to ${account} is ${sums(difference)}.`,
   /** @param period.first the first day with a row of the account, if there is one */
   "no_statement": ({ account, first, last }: { account: string; first?: string; last?: string }): string =>
     first

@@ -121,9 +121,9 @@ export const findings = {
   ) =>
     `The trial of ${name} ended on ${trial_ends_on}, and it ${is_assumed ? "counts as charged" : "charged"} ${
       inCurrency(amount, currency)
-    } on ${charged_on}${is_assumed ? " (paid automatically; no statement shows it yet)" : ""}. It now costs that ${
+    } on ${charged_on}${is_assumed ? " (paid automatically; no statement shows it yet)" : ""}, as it will ${
       schedule(days)
-    }. If nobody wants it, draft_cancellation writes the letter.`,
+    }. To cancel it, draft_cancellation writes the letter.`,
   charged_after_end: (
     { name, ended_on, confirmed_on, charges, last_on, amount, currency }: Finding & {
       ended_on: string;

@@ -141,7 +141,7 @@ export const warnings = {
     "No current balance of an account is known, and cards are not checked, so no mail about the limit can come. Import " +
     "a statement, or log a balance (log_expenses, kind balance).",
   "balances_unwatched": (unwatched: Unwatched): string =>
-    `${unwatchedBalances(unwatched).join(" ")} No mails about these come meanwhile.`,
+    `${unwatchedBalances(unwatched).join(" ")} No mail will warn of these.`,
   "mails_off.now": (): string =>
     "This person gets no emails until email_enabled is true again; no date turns emails back on by itself.",
   "revalued": ({ currency, moved, without_rate, pending }: Revalued): string =>

@@ -26,7 +26,7 @@ uploadTest("an uploaded file is read, and the page shows the result", async (tes
       "New expenses 2",
       "Period 1 October 2026 to 2 October 2026",
       "Total €78.70",
-      "Left out 1 incoming payment (income, kept apart from spending)",
+      "Left out 1 incoming payment (recorded as income, not as spending)",
       "LIDL SAGT DANKE",
     ]
   ) assertStringIncludes(read, said);

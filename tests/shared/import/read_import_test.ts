@@ -92,7 +92,7 @@ Deno.test("readImport() reads bank statements with a preamble", () => {
     german.mapping.decimal,
   ], [5, ";", "DD.MM.YYYY", ","]);
   assertEquals(german.left_out.map(({ message, lines }) => [message, lines]), [[
-    "1 incoming payment (income, kept apart from spending)",
+    "1 incoming payment (recorded as income, not as spending)",
     [7],
   ]]);
   // A booking day and a counterparty belong to an account, on which spending is negative.

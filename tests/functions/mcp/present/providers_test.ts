@@ -161,8 +161,8 @@ const FINDINGS: Record<keyof typeof en.findings, [finding: Json, text: string][]
       currency: "EUR",
       schedule: monthly,
     },
-    "The trial of Zoom ended on 2026-11-25, and it charged 10.00 EUR on 2026-11-26. It now costs that every month on " +
-    "the 1st. If nobody wants it, draft_cancellation writes the letter.",
+    "The trial of Zoom ended on 2026-11-25, and it charged 10.00 EUR on 2026-11-26, as it will every month on the " +
+    "1st. To cancel it, draft_cancellation writes the letter.",
   ]],
   charged_after_end: [[
     {
