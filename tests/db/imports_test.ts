@@ -105,7 +105,7 @@ testBooks("imports", { day: "2026-10-06" }, {
       database.asRole("authenticated", { sub: userId, organization_id: organizationId }, async (session) => {
         const [seen] = await session.query<Json>(
           `select (select count(*)::int from app.list_known_lines($1, '2026-01-01', '2026-12-31')) as lines,
-            (select count(payment_id)::int from app.list_line_records() where line_id = $2) as payments`,
+            (select count(expense_id)::int from app.list_line_records() where line_id = $2) as payments`,
           [line.account_id, line.id],
         );
         return seen;
