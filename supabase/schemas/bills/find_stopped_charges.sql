@@ -17,24 +17,27 @@ begin
       join app.expense_occurrences as o on o.id = p.occurrence_id
       where p.organization_id = context.organization_id and p.source = 'autopay' and p.deleted_at is null
         and p.paid_on between context.today - kept_days and context.today - days
-        and p.id not in (
-          select k.payment_id from app.statement_links as k where k.organization_id = context.organization_id
-        )
+        and not exists (select from app.statement_links as k where k.payment_id = p.id)
     ), charged as materialized (
       select b.id, l.account_id, l.booked_on
       from (select distinct u.expense_id from unproven as u) as u
       join app.expenses as b on b.id = u.expense_id
       cross join lateral (
-        -- Earlier charges may be expenses, from before the bill was added.
-        select p.id
-        from app.payments as p
-        where p.deleted_at is null and (p.expense_id = b.id or p.expense_id in (
-          select e.id from app.expenses as e
+        select x.id
+        from (
+          select p.id, p.paid_on, p.recorded_seq
+          from app.payments as p
+          where p.expense_id = b.id and p.deleted_at is null
+          union all
+          -- Earlier charges may be expenses, from before the bill was added.
+          select p.id, p.paid_on, p.recorded_seq
+          from app.expenses as e
+          join app.payments as p on p.expense_id = e.id and p.deleted_at is null
           where e.organization_id = context.organization_id and e.match_key = b.match_key and e.kind = 'one_off'
             and e.deleted_at is null
-        ))
-          and exists (select from app.statement_links as k where k.payment_id = p.id)
-        order by p.paid_on desc, p.recorded_seq desc
+        ) as x
+        where exists (select from app.statement_links as k where k.payment_id = x.id)
+        order by x.paid_on desc, x.recorded_seq desc
         limit 1
       ) as latest
       join app.statement_links as k on k.payment_id = latest.id

@@ -84,6 +84,8 @@ language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_cust
 declare
   pairs app.match_pair[];
   near app.match_pair[];
+  -- The row with an entry's name; null for several rows.
+  named jsonb;
   taken text[];
   gone text[];
   lines int[];
@@ -94,14 +96,17 @@ begin
   perform app.refresh_passed_bills(context);
   perform app.match_known_rows(context, batch, first, last);
   pairs := app.find_pairs(context, batch, first, last);
+  select coalesce(jsonb_object_agg(n.key, n.line), '{}') into named
+  from (
+    select ((o).entry).key as key, case when min((o).line) = max((o).line) then min((o).line) end as line
+    from unnest(pairs) as o
+    where (o).tier < 7
+    group by ((o).entry).key
+  ) as n;
   -- An amount or a shared word alone is no question about an entry whose name another row has.
   pairs := array(
-    select p
-    from unnest(pairs) as p
-    where (p).tier < 7 or not exists (
-      select from unnest(pairs) as o
-      where (o).tier < 7 and ((o).entry).key = ((p).entry).key and (o).line <> (p).line
-    )
+    select p from unnest(pairs) as p
+    where (p).tier < 7 or not named ? ((p).entry).key or named -> ((p).entry).key = to_jsonb((p).line)
   );
   foreach step in array array[1, 2, 3, 4, 5, 6, 7, 8] loop
     taken := app.taken_entries(batch);

@@ -75,7 +75,8 @@ begin
   ) order by e.day, e.name) into expected
   from (
     select * from app.expected_incomes(context, greatest(from_on, context.today - past_days), to_on) as x
-    where (words is null or app.fold_text(concat_ws(' ', x.name, app.sort_words(app.income_sort(x.name)))) like all (words))
+    where (words is null
+        or app.fold_text(concat_ws(' ', x.name, app.sort_words(app.income_sort(x.name)))) like all (words))
       -- Late income may be in the books, hidden from this person.
       and (x.day >= context.today or identity.sees_everything())
     order by x.day, x.name
