@@ -8,7 +8,8 @@
  * 4. Arguments of functions are not read as PostgREST reads them: `arguments.ts`, and the types in `../database/`.
  * 5. Most SQLSTATEs become 500 without their code: `wire_errors.ts`.
  * 6. Its identity provider lacks PKCE for mail links, redirects, six-digit codes, claims and the admin API: `../auth/`.
- * 7. postgres.js continues a transaction on another connection after losing its own: `../database/postgres.ts`.
+ * 7. postgres.js continues a transaction on another connection after losing its own: `../database/postgres.ts`, tested
+ *    by `tests/pg/lost_connections.ts`.
  * 8. PGlite does not lock its folder: `../data_folder.ts`.
  */
 import type { PGlite } from "@electric-sql/pglite";
