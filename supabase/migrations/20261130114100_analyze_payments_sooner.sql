@@ -8648,24 +8648,27 @@ begin
       join app.expense_occurrences as o on o.id = p.occurrence_id
       where p.organization_id = context.organization_id and p.source = 'autopay' and p.deleted_at is null
         and p.paid_on between context.today - kept_days and context.today - days
-        and p.id not in (
-          select k.payment_id from app.statement_links as k where k.organization_id = context.organization_id
-        )
+        and not exists (select from app.statement_links as k where k.payment_id = p.id)
     ), charged as materialized (
       select b.id, l.account_id, l.booked_on
       from (select distinct u.expense_id from unproven as u) as u
       join app.expenses as b on b.id = u.expense_id
       cross join lateral (
-        -- Earlier charges may be expenses, from before the bill was added.
-        select p.id
-        from app.payments as p
-        where p.deleted_at is null and (p.expense_id = b.id or p.expense_id in (
-          select e.id from app.expenses as e
+        select x.id
+        from (
+          select p.id, p.paid_on, p.recorded_seq
+          from app.payments as p
+          where p.expense_id = b.id and p.deleted_at is null
+          union all
+          -- Earlier charges may be expenses, from before the bill was added.
+          select p.id, p.paid_on, p.recorded_seq
+          from app.expenses as e
+          join app.payments as p on p.expense_id = e.id and p.deleted_at is null
           where e.organization_id = context.organization_id and e.match_key = b.match_key and e.kind = 'one_off'
             and e.deleted_at is null
-        ))
-          and exists (select from app.statement_links as k where k.payment_id = p.id)
-        order by p.paid_on desc, p.recorded_seq desc
+        ) as x
+        where exists (select from app.statement_links as k where k.payment_id = x.id)
+        order by x.paid_on desc, x.recorded_seq desc
         limit 1
       ) as latest
       join app.statement_links as k on k.payment_id = latest.id
@@ -12390,6 +12393,8 @@ AS $function$
 declare
   pairs app.match_pair[];
   near app.match_pair[];
+  -- The row with an entry's name; null for several rows.
+  named jsonb;
   taken text[];
   gone text[];
   lines int[];
@@ -12400,14 +12405,17 @@ begin
   perform app.refresh_passed_bills(context);
   perform app.match_known_rows(context, batch, first, last);
   pairs := app.find_pairs(context, batch, first, last);
+  select coalesce(jsonb_object_agg(n.key, n.line), '{}') into named
+  from (
+    select ((o).entry).key as key, case when min((o).line) = max((o).line) then min((o).line) end as line
+    from unnest(pairs) as o
+    where (o).tier < 7
+    group by ((o).entry).key
+  ) as n;
   -- An amount or a shared word alone is no question about an entry whose name another row has.
   pairs := array(
-    select p
-    from unnest(pairs) as p
-    where (p).tier < 7 or not exists (
-      select from unnest(pairs) as o
-      where (o).tier < 7 and ((o).entry).key = ((p).entry).key and (o).line <> (p).line
-    )
+    select p from unnest(pairs) as p
+    where (p).tier < 7 or not named ? ((p).entry).key or named -> ((p).entry).key = to_jsonb((p).line)
   );
   foreach step in array array[1, 2, 3, 4, 5, 6, 7, 8] loop
     taken := app.taken_entries(batch);
@@ -18902,7 +18910,8 @@ begin
   ) order by e.day, e.name) into expected
   from (
     select * from app.expected_incomes(context, greatest(from_on, context.today - past_days), to_on) as x
-    where (words is null or app.fold_text(concat_ws(' ', x.name, app.sort_words(app.income_sort(x.name)))) like all (words))
+    where (words is null
+        or app.fold_text(concat_ws(' ', x.name, app.sort_words(app.income_sort(x.name)))) like all (words))
       -- Late income may be in the books, hidden from this person.
       and (x.day >= context.today or identity.sees_everything())
     order by x.day, x.name
