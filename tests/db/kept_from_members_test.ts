@@ -307,7 +307,7 @@ testBooks("the salary of a payer with a private category", {}, {
     const args = importOfFile(csv, { account: "Giro" });
     await ana.ok("import_expenses", (await ana.ok("import_expenses", args)).preview.commit_with);
     const [{ name, category, sort }] = (await ana.ok("list_expenses", { kind: "income" })).rows;
-    assertEquals([name, category, sort], ["Nordwind GmbH", "Payroll", "salary"]);
+    assertEquals([name, category, sort], ["Lohn/Gehalt 10/2026, Nordwind GmbH", "Payroll", "salary"]);
     assertEquals((await ben.ok("list_expenses", { kind: "income" })).rows, []);
   },
 });

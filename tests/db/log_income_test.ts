@@ -85,6 +85,7 @@ testBooks("income", { day: "2026-10-28" }, {
       assertEquals(await said(tool, args), [missing], `${tool} ${JSON.stringify(args)}`);
     }
     assertEquals(await said("list_expenses", { kind: "income", query: "rent" }), []);
+    assertEquals(await said("summarize_spending", { kind: "income", payee: "Tax", period: "this_month" }), []);
     assertEquals(await said("list_expenses", { kind: "income", to: "2026-10-20" }), []);
     await books.ok("update_settings", { category: { action: "create", name: "Pay" } });
     await books.ok("update_settings", { category: { action: "make_private", name: "Pay" } });

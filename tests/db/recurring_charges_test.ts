@@ -261,6 +261,19 @@ testBooks("recurring charges in statements", { day: "2025-12-31" }, {
     assertEquals(await stopped(), []);
   },
 
+  "automatic payments are named for the first date that statements cover": async (books, database) => {
+    books.goTo("2026-01-21");
+    await importStatement(books, [["2026-01-05", "Audible GmbH", "9.95"], ["2026-01-20", "Kiosk", "3.00"]]);
+    const bill = { name: "Audible", amount: "9.95", payee: "Audible GmbH", first_due: "2026-02-05", autopay: true };
+    await books.ok("add_bill", bill);
+    books.goTo("2026-04-07");
+    await rollAll(database, "2026-04-07T12:00:00Z");
+    const days = ["2026-02-20", "2026-03-02", "2026-03-14", "2026-03-16"];
+    await importStatement(books, days.map((day): Charge3 => [day, "Tea", "4.00"]));
+    const [{ due_on, recorded, amount }] = (await books.ok("review_bills")).stopped_charges;
+    assertEquals([due_on, recorded, amount], ["2026-03-05", 2, "19.90"]);
+  },
+
   "a charge with another amount, or a part payment, has not stopped": async (books) => {
     await books.ok("add_bill", { name: "Netflix", amount: "13.99", first_due: "2026-01-05" });
     await books.ok("add_bill", { name: "Gym", amount: "40.00", first_due: "2026-01-06" });

@@ -78,7 +78,7 @@ testBooks("income of statements", { day: "2026-11-30" }, {
     const { left_out } = await books.ok("forecast", { until: "2026-12-31" });
     assertStringIncludes(
       left_out.join("\n"),
-      '"Gehalt Ben Weber", 2180.00 EUR, came regularly until 2026-09-30 and',
+      '"Gehalt Ben Weber Kraft Logistik GmbH", 2180.00 EUR, came regularly until 2026-09-30 and',
     );
   },
 });

@@ -16,7 +16,7 @@ begin
       from app.payments as p
       join app.expense_occurrences as o on o.id = p.occurrence_id
       where p.organization_id = context.organization_id and p.source = 'autopay' and p.deleted_at is null
-        and p.paid_on between context.today - kept_days and context.today - days
+        and p.paid_on between context.today - kept_days and context.today
         and not exists (select from app.statement_links as k where k.payment_id = p.id)
     ), charged as materialized (
       select b.id, l.account_id, l.booked_on
@@ -43,13 +43,14 @@ begin
       join app.statement_links as k on k.payment_id = latest.id
       join app.statement_lines as l on l.id = k.line_id
     ), missed as (
-      select distinct on (c.id) c.id, c.account_id, u.due_on,
-        count(u.minor) over (partition by c.id) as paid_count, sum(u.minor) over (partition by c.id) as paid_minor
+      select c.id, c.account_id, u.due_on, count(u.minor) over later as paid_count,
+        sum(u.minor) over later as paid_minor
       from charged as c
       join unproven as u on u.expense_id = c.id and u.due_on > c.booked_on
-      order by c.id, u.due_on
+      window later as (partition by c.id order by u.due_on rows between current row and unbounded following)
     )
-    select o.due_on, jsonb_strip_nulls(jsonb_build_object(
+    -- Statements may cover a later date only.
+    select distinct on (o.id) o.due_on, jsonb_strip_nulls(jsonb_build_object(
       'bill_id', b.id, 'name', b.name, 'due_on', o.due_on, 'account', a.name, 'statements_to', lines.through,
       'recorded', nullif(o.paid_count, 0), 'amount', app.format_amount(o.paid_minor::bigint, b.currency),
       'currency', case when o.paid_minor is not null then b.currency end
@@ -74,10 +75,11 @@ begin
         join app.expense_occurrences as x on x.id = p.occurrence_id
         where x.expense_id = b.id and x.due_on = o.due_on and p.deleted_at is null
           and (p.source <> 'autopay' or exists (select from app.statement_links as k where k.payment_id = p.id))
-      );
+      )
+    order by o.id, o.due_on;
 end
 $$;
 comment on function app.find_stopped_charges is
-  'Returns bills that an account''s statements charged before and whose first date since then has no payment, or only '
-  'an automatic one, and no similar line in statements that cover it. recorded and amount are the automatic payments '
-  'since then. Returns nothing to people who can''t see every line.';
+  'Returns bills that an account''s statements charged before and with a date since then that has no payment, or '
+  'only an automatic one, and no similar line in statements that cover it. recorded and amount are the automatic '
+  'payments since then. Returns nothing to people who can''t see every line.';

@@ -89,8 +89,10 @@ create or replace function app.keep_income(context app.context, batch app.import
 language plpgsql volatile set search_path = '' as $$
 declare
   days constant int := 5;
-  payer constant text :=
-    left(coalesce(app.clean_text(item ->> 'payee'), app.clean_text(item ->> 'name'), line.text), 120);
+  said_name constant text := coalesce(app.clean_text(item ->> 'name'), line.text);
+  -- "Salary, Work GmbH", as in app.log_incomes().
+  payer constant text := left(case when strpos(lower(said_name), lower(app.clean_text(item ->> 'payee'))) > 0
+    then said_name else concat_ws(', ', said_name, app.clean_text(item ->> 'payee')) end, 120);
   words constant text[] := app.descriptor_words(payer);
   line_sort constant text := app.income_sort(concat_ws(' ', payer, item ->> 'name', item ->> 'text'));
   category text;

@@ -91,7 +91,8 @@ comment on function app.warn_of_expected_income is
   'Warns of income that is expected in a period, or was expected in the last weeks of it, and is not in the books. '
   'words: patterns that the name or sort must match.';
 
-create or replace function app.warn_of_income(context app.context, period app.period) returns jsonb
+create or replace function app.warn_of_income(context app.context, period app.period, filter app.expense_filter)
+  returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   first_on constant date := (
@@ -107,7 +108,10 @@ begin
       when first_on > period.from_on + 31
         then jsonb_build_array(app.warning('income_begins', jsonb_build_object('on', first_on)))
       else '[]' end
-    || app.warn_of_expected_income(context, period.from_on, period.to_on);
+    || case when num_nonnulls(filter.category_ids, filter.not_category_ids, filter.recorded_by) = 0
+      then app.warn_of_expected_income(
+        context, period.from_on, period.to_on, filter.words || app.word_patterns(filter.payee)
+      ) else '[]' end;
 end
 $$;
 comment on function app.warn_of_income is
@@ -249,7 +253,7 @@ begin
       'period', jsonb_build_object('from', period.from_on, 'to', period.to_on), 'rows', rows, 'total', total,
       'unconverted', unconverted || coalesce(spending.unconverted, '[]')
     ),
-    'warnings', app.warn_of_own_only() || app.warn_of_income(context, period)
+    'warnings', app.warn_of_own_only() || app.warn_of_income(context, period, filter)
       || case when unconverted = '[]' and not coalesce(spending.is_partial, false) then '[]'
         else jsonb_build_array(app.warning('rate_missing.of_payments', jsonb_build_object('into', target))) end
       || case when is_net then jsonb_build_array(app.warning('net_is_income_less_spending')) else '[]' end
