@@ -8647,7 +8647,7 @@ begin
       from app.payments as p
       join app.expense_occurrences as o on o.id = p.occurrence_id
       where p.organization_id = context.organization_id and p.source = 'autopay' and p.deleted_at is null
-        and p.paid_on between context.today - kept_days and context.today - days
+        and p.paid_on between context.today - kept_days and context.today
         and not exists (select from app.statement_links as k where k.payment_id = p.id)
     ), charged as materialized (
       select b.id, l.account_id, l.booked_on
@@ -8674,13 +8674,14 @@ begin
       join app.statement_links as k on k.payment_id = latest.id
       join app.statement_lines as l on l.id = k.line_id
     ), missed as (
-      select distinct on (c.id) c.id, c.account_id, u.due_on,
-        count(u.minor) over (partition by c.id) as paid_count, sum(u.minor) over (partition by c.id) as paid_minor
+      select c.id, c.account_id, u.due_on, count(u.minor) over later as paid_count,
+        sum(u.minor) over later as paid_minor
       from charged as c
       join unproven as u on u.expense_id = c.id and u.due_on > c.booked_on
-      order by c.id, u.due_on
+      window later as (partition by c.id order by u.due_on rows between current row and unbounded following)
     )
-    select o.due_on, jsonb_strip_nulls(jsonb_build_object(
+    -- Statements may cover a later date only.
+    select distinct on (o.id) o.due_on, jsonb_strip_nulls(jsonb_build_object(
       'bill_id', b.id, 'name', b.name, 'due_on', o.due_on, 'account', a.name, 'statements_to', lines.through,
       'recorded', nullif(o.paid_count, 0), 'amount', app.format_amount(o.paid_minor::bigint, b.currency),
       'currency', case when o.paid_minor is not null then b.currency end
@@ -8705,7 +8706,8 @@ begin
         join app.expense_occurrences as x on x.id = p.occurrence_id
         where x.expense_id = b.id and x.due_on = o.due_on and p.deleted_at is null
           and (p.source <> 'autopay' or exists (select from app.statement_links as k where k.payment_id = p.id))
-      );
+      )
+    order by o.id, o.due_on;
 end
 $function$;
 
@@ -10061,8 +10063,10 @@ CREATE OR REPLACE FUNCTION app.keep_income(context app.context, batch app.import
 AS $function$
 declare
   days constant int := 5;
-  payer constant text :=
-    left(coalesce(app.clean_text(item ->> 'payee'), app.clean_text(item ->> 'name'), line.text), 120);
+  said_name constant text := coalesce(app.clean_text(item ->> 'name'), line.text);
+  -- "Salary, Work GmbH", as in app.log_incomes().
+  payer constant text := left(case when strpos(lower(said_name), lower(app.clean_text(item ->> 'payee'))) > 0
+    then said_name else concat_ws(', ', said_name, app.clean_text(item ->> 'payee')) end, 120);
   words constant text[] := app.descriptor_words(payer);
   line_sort constant text := app.income_sort(concat_ws(' ', payer, item ->> 'name', item ->> 'text'));
   category text;
@@ -17420,7 +17424,7 @@ begin
       'period', jsonb_build_object('from', period.from_on, 'to', period.to_on), 'rows', rows, 'total', total,
       'unconverted', unconverted || coalesce(spending.unconverted, '[]')
     ),
-    'warnings', app.warn_of_own_only() || app.warn_of_income(context, period)
+    'warnings', app.warn_of_own_only() || app.warn_of_income(context, period, filter)
       || case when unconverted = '[]' and not coalesce(spending.is_partial, false) then '[]'
         else jsonb_build_array(app.warning('rate_missing.of_payments', jsonb_build_object('into', target))) end
       || case when is_net then jsonb_build_array(app.warning('net_is_income_less_spending')) else '[]' end
@@ -18975,7 +18979,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.warn_of_income(context app.context, period app.period)
+CREATE OR REPLACE FUNCTION app.warn_of_income(context app.context, period app.period, filter app.expense_filter)
  RETURNS jsonb
  LANGUAGE plpgsql
  STABLE
@@ -18995,7 +18999,10 @@ begin
       when first_on > period.from_on + 31
         then jsonb_build_array(app.warning('income_begins', jsonb_build_object('on', first_on)))
       else '[]' end
-    || app.warn_of_expected_income(context, period.from_on, period.to_on);
+    || case when num_nonnulls(filter.category_ids, filter.not_category_ids, filter.recorded_by) = 0
+      then app.warn_of_expected_income(
+        context, period.from_on, period.to_on, filter.words || app.word_patterns(filter.payee)
+      ) else '[]' end;
 end
 $function$;
 
@@ -25587,7 +25594,7 @@ COMMENT ON FUNCTION "app"."find_spoken_flow"(app.context, integer) IS 'Returns f
 
 COMMENT ON FUNCTION "app"."find_statement_date"(app.expenses, app.provider_statements, date) IS 'Returns the date of a bill in a month for a statement: the date of the earlier statement, otherwise the first open one; null when the bill is not due in that month or needs no fetched amounts.';
 
-COMMENT ON FUNCTION "app"."find_stopped_charges"(app.context) IS 'Returns bills that an account''s statements charged before and whose first date since then has no payment, or only an automatic one, and no similar line in statements that cover it. recorded and amount are the automatic payments since then. Returns nothing to people who can''t see every line.';
+COMMENT ON FUNCTION "app"."find_stopped_charges"(app.context) IS 'Returns bills that an account''s statements charged before and with a date since then that has no payment, or only an automatic one, and no similar line in statements that cover it. recorded and amount are the automatic payments since then. Returns nothing to people who can''t see every line.';
 
 COMMENT ON FUNCTION "app"."find_sums"(app.sum_item[], app.sum_item[]) IS 'Returns the wholes that are the sum of two to four parts. The parts share a day within five days of the whole, and their names agree with it.';
 
@@ -26395,7 +26402,7 @@ COMMENT ON FUNCTION "app"."warn_of_gaps"(app.accounts, date, date) IS 'Returns a
 
 COMMENT ON FUNCTION "app"."warn_of_hidden_income"() IS 'Warns people who may not see all income, without revealing whether hidden income exists.';
 
-COMMENT ON FUNCTION "app"."warn_of_income"(app.context, app.period) IS 'Warnings about income that is unknown: hidden, before the first record, or expected in the period.';
+COMMENT ON FUNCTION "app"."warn_of_income"(app.context, app.period, app.expense_filter) IS 'Warnings about income that is unknown: hidden, before the first record, or expected in the period.';
 
 COMMENT ON FUNCTION "app"."warn_of_mail"(app.context) IS 'Returns warnings about mail that list_documents cannot show: waiting for a decision, for people who may decide, and not stored in the last three days, also for the person in whose name it was read.';
 
@@ -27937,9 +27944,9 @@ REVOKE ALL ON FUNCTION "app"."warn_of_hidden_income"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."warn_of_hidden_income"() TO "authenticated", "postgres", "service_role";
 
-REVOKE ALL ON FUNCTION "app"."warn_of_income"(app.context, app.period) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "app"."warn_of_income"(app.context, app.period, app.expense_filter) FROM PUBLIC;
 
-GRANT EXECUTE ON FUNCTION "app"."warn_of_income"(app.context, app.period) TO "authenticated", "postgres", "service_role";
+GRANT EXECUTE ON FUNCTION "app"."warn_of_income"(app.context, app.period, app.expense_filter) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."warn_of_mail"(app.context) FROM PUBLIC;
 
