@@ -65,6 +65,8 @@ const CLOCK: Fault[] = [{
       await setClocks(world, ms);
       if (ms !== 0) await pause(JUMPED_MS);
     }
+    // Events that were dated ahead wait for the operator.
+    await world.admin.query("select public.replay_parked_events()");
   },
 }];
 
