@@ -1,6 +1,6 @@
 /**
- * `deno run --allow-read bench/compare.ts first.json second.json`: prints two runs of `deno task bench -- --json` as
- * the table of docs/performance.md, and the rows that differ too much.
+ * `deno run --allow-read bench/compare.ts first.json second.json`: compares two runs of `deno task bench -- --json`.
+ * Prints the table of docs/performance.md, then the rows that differ too much.
  */
 import { print } from "../local/command_line.ts";
 import type { Row } from "./measure/row.ts";

@@ -1,7 +1,7 @@
 /** The large organization of the benchmark and the query plan tests, and its most important reads. */
 import type { Session, SqlDatabase } from "../local/database/sql.ts";
 
-/** The person who reads; the ids are those of large_organization.sql. */
+/** The person who reads; ids match large_organization.sql. */
 export const LARGE = { userId: "00000000-0000-4000-8000-0000000000ff", organizationId: "org_00000000large" };
 export const TODAY = "2026-11-20";
 
@@ -13,8 +13,8 @@ export const HOT_READS: [tool: string, args: Record<string, unknown>][] = [
 ];
 
 /**
- * @param database as the owner of the tables; empty, with every migration.
- * @param size.today the last day of the books.
+ * @param database connected as the owner of the tables; it has every migration and no rows. @param size.today the last
+ * day of the books.
  */
 export async function buildLargeOrganization(
   database: SqlDatabase,
@@ -35,7 +35,7 @@ export async function buildLargeOrganization(
 export const readAs = (database: SqlDatabase, who: typeof LARGE, tool: string, args: Record<string, unknown>) =>
   database.transaction((session) => readWithin(session, who, tool, args));
 
-/** As above, within the caller's transaction. */
+/** The same, within the caller's transaction. */
 export async function readWithin(
   session: Session,
   { userId, organizationId }: typeof LARGE,

@@ -52,7 +52,7 @@ const rows: Row[] = [];
 const failures: unknown[] = [];
 for (const { names, measure, isSql } of SECTIONS) {
   if ((values.sql && !isSql) || !names.some((name) => name.includes(options.only))) continue;
-  // A failing section must not discard the rows of the others, which took minutes to measure.
+  // A failing section must not discard the other sections' rows, which took minutes to measure.
   await measure(options).then((measured) => rows.push(...measured), (thrown) => failures.push(thrown));
 }
 await stopAll();

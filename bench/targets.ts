@@ -1,6 +1,6 @@
 /**
  * Targets by row. Ratios apply to any machine, milliseconds to two idle cores at about 2.6 GHz. On another machine,
- * compare the ratio to one indexed statement, which the row also contains.
+ * compare the row's ratio to one indexed statement.
  */
 import type { Target } from "./measure/row.ts";
 

@@ -19,7 +19,7 @@ export const NEEDED: readonly (keyof Config)[] = [
   "credentialsKeys",
 ];
 
-/** @param writeLine receives the log; standard error without it. */
+/** @param writeLine receives the log lines; standard error by default. */
 export async function assembleFunctions(
   common: Pick<Deps, "config" | "database" | "clock" | "fetch">,
   { env, writeLine }: { env: Environment; writeLine?: ((line: string) => void) | undefined },

@@ -1,6 +1,6 @@
 /**
- * `deno task backup -- save FILE` and `restore FILE`: all books of a deployment in one file. It omits the keys of the
- * settings file, which are needed to open the credentials in the backup.
+ * `deno task backup -- save FILE` and `restore FILE`: all books of a deployment in one file. The backup omits the keys
+ * of the settings file, without which nobody can decrypt its credentials.
  */
 import { BackupError } from "./backup/postgres_tool.ts";
 import { counts, restore } from "./backup/restore.ts";

@@ -1,4 +1,4 @@
-/** The welcome message when the stack is ready: URLs, how to connect a client, what to try first. */
+/** The welcome message when the stack is ready: URLs, the command that connects a client, and first steps. */
 import { cursorLink, vsCodeLink } from "../shared/pages/connect_links.ts";
 import { dataArguments, taskCommand } from "./command_line.ts";
 import type { StartOptions } from "./options.ts";
@@ -6,7 +6,7 @@ import type { RunningStack } from "./running_stack.ts";
 
 type Started = Pick<StartOptions, "data" | "db" | "siteUrl">;
 
-/** The version that `deno task suite clients` drives. */
+/** The client version that `deno task suite clients` drives. */
 const INSPECTOR = "2.12.0";
 
 export function banner(

@@ -1,6 +1,6 @@
 /**
- * `deno task build`: writes the files that follow from the tools: the submission files of connector directories
- * (docs/listing.md), and the lists of tools and contracts that show a reviewer what changes for clients. A test
+ * `deno task build`: writes the files that are generated from the tools: the submission files of connector directories
+ * (docs/listing.md), and the lists of tools and contracts that show a reviewer the changes for clients. A test
  * rebuilds and compares them.
  */
 import { listTools } from "../functions/mcp/server.ts";
@@ -36,7 +36,7 @@ export function buildListing(words: Words = wordsOf("en")): Record<string, strin
 
 const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 
-/** The entry of the MCP registry, schema of 2025-12-11: a remote server under the name of its domain. */
+/** The entry in the MCP registry (schema of 2025-12-11): a remote server under its domain's name. */
 function registryEntry(words: Words) {
   const { hostname } = new URL(SITE);
   return {

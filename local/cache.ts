@@ -1,6 +1,6 @@
 /**
- * Caches expensive files and folders that depend on the sources only: in `node_modules/.cache`, under a digest of their
- * inputs.
+ * Caches expensive files and folders that depend only on the sources, in `node_modules/.cache`, under a digest of
+ * their inputs.
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -29,12 +29,12 @@ export async function cachedFolder(name: string, fill: (path: string) => Promise
 async function cached(name: string, make: (path: string) => Promise<void>): Promise<string> {
   const path = join(FOLDER, name);
   if (await exists(path)) {
-    // Touches it, so that a concurrent run with other sources doesn't delete it.
+    // Updates its modification time, so that a concurrent run with other sources doesn't delete it.
     await Deno.utime(path, new Date(), new Date());
     return path;
   }
   await Deno.mkdir(FOLDER, { recursive: true });
-  // Created next to the target and renamed, so that a concurrent test process never sees a partial one.
+  // Created next to the target and renamed, so a concurrent test process never sees a partial one.
   const partial = join(FOLDER, `partial-${crypto.randomUUID()}`);
   await make(partial);
   await removeOutdated(name);
@@ -49,7 +49,7 @@ async function removeOutdated(name: string): Promise<void> {
   const kind = name.split("-")[0]!;
   for await (const { name: old } of Deno.readDir(FOLDER)) {
     const isOutdated = old.startsWith(`${kind}-`) && old !== name;
-    // Left by a killed process.
+    // A killed process left it behind.
     const isAbandoned = old.startsWith("partial-");
     if (!isOutdated && !isAbandoned) continue;
     const { mtime } = await Deno.stat(join(FOLDER, old)).catch(() => ({ mtime: null }));

@@ -1,4 +1,4 @@
-/** Shared by the small commands: parsing, errors, and the invocation in help texts. */
+/** Helpers of the small commands: parsing, errors, and the invocation in help texts. */
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { parseEnvFile } from "./deploy/env_file.ts";
 
@@ -17,7 +17,7 @@ export function taskCommand(task: string, ...args: string[]): string {
   return [deno, "task", task, ...args].join(" ");
 }
 
-/** The `--data` option that leads a command to this folder; empty for the default one. */
+/** The `--data` option for a command on this folder; empty for the default folder. */
 export const dataArguments = (folder: string): string[] =>
   folder === DEFAULT_FOLDER ? [] : ["--data", /^[\w./-]+$/.test(folder) ? folder : `'${folder}'`];
 
@@ -41,7 +41,7 @@ export async function readSettings(path: string): Promise<Map<string, string>> {
   }
 }
 
-/** The parsed command line, without `--`. `--help` or an unknown option prints the usage and exits. */
+/** The parsed command line, without `--`. For `--help` or an unknown option, prints the usage and exits. */
 export function readCommandLine<Options extends ParseArgsOptionsConfig>(options: Options, usage: string) {
   const args = Deno.args.filter((arg) => arg !== "--");
   if (args.includes("--help")) {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-/** Copies a folder recursively; only its owner may read the copy. @param to must not exist yet. */
+/** Copies a folder recursively; only the owner may read the copy. @param to must not exist yet. */
 export async function copyFolder(from: string, to: string): Promise<void> {
   await Deno.mkdir(to, { mode: 0o700 });
   for await (const { name, isDirectory } of Deno.readDir(from)) {

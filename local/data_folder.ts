@@ -13,7 +13,7 @@
 import { join } from "node:path";
 import { copyFolder } from "./copy_folder.ts";
 
-/** The deploy command's subfolder in the default folder; not part of a stack. */
+/** The deploy command's subfolder of the default folder; unrelated to any stack. */
 const DEPLOYMENTS = "deploy";
 const LOCK = "stack.lock";
 const MARKER = "expense-service-stack";
@@ -25,7 +25,7 @@ const SCRATCH_COPY = "postgres.scrap";
 /** Matches no digest, so the next start checks the migrations. */
 const RESTORED = "restored";
 
-/** The folder cannot be used; the message says why and what to do. */
+/** The folder cannot be used; the message contains the reason and the remedy. */
 export class FolderError extends Error {
   override readonly name = "FolderError";
 }
@@ -37,8 +37,8 @@ export interface DataFolder {
   /** Writes a file that only its owner may read. */
   writeJson(name: string, value: unknown): Promise<void>;
   /**
-   * PGlite's folder. Deletes an unfinished first start, one without `markPrepared`, and restores the copy after a
-   * killed upgrade.
+   * PGlite's folder. Deletes the remains of an unfinished first start, which never reached `markPrepared`. After a
+   * killed upgrade, restores the copy.
    */
   database(): Promise<{ folder: string; preparedAs?: string }>;
   /** Copies the database before anything opens it. Until `markPrepared`, the copy is authoritative. */

@@ -1,4 +1,4 @@
-/** A database's URL: its setting, its project, and its form without a password for other programs. */
+/** A database's URL: the setting, the URL's project, and a form without a password for other programs. */
 import { EnvFileError, parseEnvFile } from "./deploy/env_file.ts";
 
 export class DatabaseUrlError extends Error {
@@ -21,7 +21,7 @@ async function fromFile(path: string): Promise<string | undefined> {
   }
 }
 
-/** Without the password, which is passed in the environment. @throws {DatabaseUrlError} */
+/** The URL without the password, which other programs get in the environment. @throws {DatabaseUrlError} */
 export function splitPassword(given: string): { target: string; env: Record<string, string> } {
   const url = parseDatabaseUrl(given);
   const password = decodeURIComponent(url.password);
@@ -40,8 +40,8 @@ export function parseDatabaseUrl(given: string): URL {
 }
 
 /**
- * The project of one of Supabase's own addresses: `db.<ref>.supabase.co`, or a pooler's `<role>.<ref>`. Empty if the
- * address has no reference, and undefined for other addresses.
+ * The project of one of Supabase's own hosts: `db.<ref>.supabase.co`, or a pooler's `<role>.<ref>`. Empty if the URL
+ * has no reference, and undefined for other hosts.
  */
 export function projectOf({ hostname, username }: URL): string | undefined {
   const host = hostname.toLowerCase();

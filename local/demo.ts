@@ -32,7 +32,7 @@ const { client, provider } = await connect(stack.mcp_url, {
     return answer;
   },
 }).catch((thrown) =>
-  // fetch throws a TypeError if nothing answers; then the plan isn't the cause.
+  // fetch throws a TypeError if no server responds; the plan is then not the cause.
   fail(
     `The assistant could not connect: ${(thrown as Error).message}` +
       (thrown instanceof TypeError ? "" : `. See what its plan includes: ${stack.site_url}/account`),

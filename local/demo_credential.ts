@@ -1,6 +1,6 @@
 /**
- * The credential of the demo's connected bill. supabase/seed.sql cannot contain it, since it is sealed with this
- * stack's key. It is stored like one from the connect page, and again if the stack's key changes.
+ * The credential of the demo's connected bill. supabase/seed.sql cannot contain it, since this stack's key must
+ * encrypt it. It is stored as the connect page would store it, and again after a change of the key.
  */
 import { openCredential, sealCredential } from "../shared/credentials/envelope.ts";
 import type { Database } from "../shared/db/client.ts";
@@ -9,7 +9,7 @@ import { createCredentialStore } from "../shared/db/credential_store.ts";
 import { digitalocean } from "../shared/providers/digitalocean.ts";
 import { digitaloceanFixture } from "./fixtures/providers/digitalocean.ts";
 
-/** As named in the seed. */
+/** The link's id in the seed. */
 const DEMO = {
   userId: "00000000-0000-4000-8000-00000000de01",
   billId: "bill_demo00000009",

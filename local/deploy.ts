@@ -1,6 +1,6 @@
 /**
- * `deno task deploy -- --project REF --site https://…`: deploys this checkout to a Supabase project, step by step. It
- * is idempotent. `--dry-run` only compares.
+ * `deno task deploy -- --project REF --site https://…`: deploys this checkout to a Supabase project, step by step. The
+ * command is idempotent. `--dry-run` only compares.
  */
 import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -42,7 +42,7 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 const envPath = given["env-file"];
 const file = isAbsolute(envPath) ? envPath : join(root, envPath);
 const folder = join(root, ".local/deploy", project);
-// The folder above also contains the stack's books, which only their owner may read.
+// The parent folder also contains the stack's books, which only their owner may read.
 await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
 
 const values = await readSettings(file);

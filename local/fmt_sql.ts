@@ -1,6 +1,6 @@
 /**
  * `deno task fmt:sql [-- --check]`: formats the project's SQL (local/sql/format.ts) and lists its files in
- * `supabase/config.toml`; `--check` only reports what it would write.
+ * `supabase/config.toml`; `--check` only reports differences.
  */
 import { print, readCommandLine, taskCommand } from "./command_line.ts";
 import { formatSql, tooWide } from "./sql/format.ts";

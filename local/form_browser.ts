@@ -4,7 +4,7 @@
  */
 
 export interface Page {
-  /** The address after all redirects. */
+  /** The final URL after all redirects. */
   url: URL;
   status: number;
   html: string;
@@ -32,7 +32,7 @@ export class FormBrowser {
     return Array.from(this.cookies, ([name, value]) => `${name}=${value}`).join("; ");
   }
 
-  /** Loads a page. A redirect to another origin is not followed but returned, with its status. */
+  /** Loads a page. Returns a redirect to another origin with its status, without following it. */
   async open(
     address: string | URL,
     init: { method?: string; body?: URLSearchParams | FormData; from?: URL } = {},
@@ -67,7 +67,7 @@ export class FormBrowser {
     return this.open(new URL(`?${body}`, form.action), { from: page.url });
   }
 
-  /** Submits a form that takes a file. */
+  /** Submits a form that contains a file. */
   upload(page: Page, form: Form, { name, file }: { name: string; file: File }): Promise<Page> {
     const body = new FormData();
     for (const [field, value] of Object.entries(form.fields)) if (field !== name) body.set(field, value);

@@ -5,8 +5,8 @@ const ADDED = ["forwarded", "via", "x-real-ip", "x-client-ip", "true-client-ip"]
 const ADDED_PREFIXES = ["x-forwarded", "x-original", "cf-", "fly-", "fastly-", "x-envoy-", "x-azure-", "x-appengine-"];
 
 /**
- * Whether a header reveals a proxy in front of us. Missing headers prove nothing, because a proxy may add none and may
- * rewrite `Host`.
+ * Whether a header reveals a proxy in front of the stack. Missing headers prove nothing, because a proxy may add none
+ * and may rewrite `Host`.
  */
 export const isForwarded = (headers: Headers): boolean =>
   [...headers.keys()].some((name) => ADDED.includes(name) || ADDED_PREFIXES.some((prefix) => name.startsWith(prefix)));

@@ -26,7 +26,7 @@ export type FunctionsHandler = (request: Request) => Promise<Response>;
 export const FUNCTIONS_ORIGIN = "http://edge-runtime.supabase.com";
 
 /**
- * Handles `/<slug>/…` as the platform's gateway passes it to a function.
+ * Handles `/<slug>/…` in the form that the platform's gateway passes to a function.
  * @param depsOf dependencies of a function, by slug.
  */
 export function createFunctions(depsOf: (slug: Slug) => Deps): FunctionsHandler {
@@ -38,7 +38,7 @@ export function createFunctions(depsOf: (slug: Slug) => Deps): FunctionsHandler 
   return async (request) => {
     const slug = new URL(request.url).pathname.split("/")[1]!;
     const app = apps.get(slug);
-    // Equals the platform's answer for a function that was never deployed.
+    // Equals the platform's response for a function that was never deployed.
     if (!app) return Response.json({ code: "NOT_FOUND", message: "Requested function was not found" }, { status: 404 });
     return await app.fetch(request);
   };

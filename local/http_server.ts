@@ -1,4 +1,4 @@
-/** The single port of the stack. It is bound immediately and answers 503 until the stack is ready. */
+/** The single port of the stack. It opens immediately and responds with 503 until the stack is ready. */
 import { describeError, type Log } from "../shared/log.ts";
 
 /** @param client the caller. */
@@ -13,12 +13,12 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** Streams may never end by themselves, but the stack must stop when asked. */
+/** A stream may never end by itself, but the stack must stop when asked. */
 const GRACE_MS = 1500;
 
 /**
  * @param port 0 for any free one.
- * @param graceMs how long pending requests may take when it closes.
+ * @param graceMs how long pending requests may take after the server closes.
  * @throws {Deno.errors.AddrInUse}
  */
 export function listen(port: number, log: Log, graceMs = GRACE_MS): HttpServer {

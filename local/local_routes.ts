@@ -1,7 +1,7 @@
 /**
- * The mailbox, the clock and the stand-ins of the outside world: routes of the embedded stack only. They show sign-in
- * mails, so they have a separate loopback port that no proxy of the site reaches, and an unguessable path. Forwarded
- * requests are refused. `Host` can only cause a refusal (DNS rebinding), never an acceptance, because a proxy may
+ * The mailbox, the clock and the stand-ins for external services: routes of the embedded stack only. They show sign-in
+ * mails, so they have a separate loopback port that no proxy of the site reaches, and an unguessable path. They refuse
+ * forwarded requests. `Host` can only cause a refusal (DNS rebinding), never an acceptance, because a proxy may
  * rewrite it.
  */
 import { Hono } from "hono";
@@ -60,7 +60,7 @@ function createPages({ base, siteUrl, mail, clock, demoLink }: LocalOptions): Ho
 
   app.route("/providers", createProvidersFixture({ clock: clock.now }));
 
-  // The target of "Sign in as …" on the login page: redirects to the page of a mailed link, without the mail.
+  // The target of "Sign in as …" on the login page: redirects to the page of a mailed link, without sending the mail.
   app.get("/sign-in", async (c) => {
     if (!demoLink) return c.text("This stack has no demo data\n", 404);
     const next = c.req.query("next");

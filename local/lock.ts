@@ -1,7 +1,7 @@
 /**
- * `deno task build`: writes deno.lock, with the packages of `start` and all other running code, from tests/deno.lock,
- * which also has the packages of the checks. `deno task` installs all of deno.lock before any task, so with everything
- * in it, a first start would install browsers, bundlers and the clients of suites.
+ * `deno task build`: writes deno.lock with the packages of `start` and all other running code. Its source is
+ * tests/deno.lock, which also has the packages of the checks. `deno task` installs all of deno.lock before any task,
+ * so a first start would otherwise install browsers, bundlers and the clients of suites.
  */
 import { print } from "./command_line.ts";
 
@@ -59,7 +59,7 @@ function find({ npm }: Lock, dependency: string): string | undefined {
 
 const ROOT = new URL("../", import.meta.url);
 
-/** The text that deno.lock should have. */
+/** The expected text of deno.lock. */
 export async function startLock(): Promise<string> {
   const lock: Lock = JSON.parse(await Deno.readTextFile(new URL("tests/deno.lock", ROOT)));
   return `${JSON.stringify(lockWithout(lock, TOOLS), null, 2)}\n`;

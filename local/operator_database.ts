@@ -1,5 +1,5 @@
 /**
- * The database that an operator's command changes, as its owner. A local stack's folder must be given explicitly, so
+ * The database that an operator's command changes, as its owner. The command line must name a local stack's folder, so
  * that a command with a deployment's settings never changes a local stack's books.
  */
 import { PGlite } from "@electric-sql/pglite";

@@ -10,7 +10,7 @@ export interface StartOptions {
   data: string;
   /** `embedded`, or the URL of a real PostgreSQL. */
   db: string;
-  /** Base URL of the site if it differs from the stack's own, e.g. that of a tunnel. */
+  /** Base URL of the site if it differs from the stack's own, such as a tunnel's URL. */
   siteUrl?: string;
   demoRates: boolean;
   fresh: boolean;
@@ -21,7 +21,7 @@ export interface StartOptions {
   production: boolean;
 }
 
-/** Differs from the port of `supabase start` (54321), so that both run side by side. */
+/** Differs from the port of `supabase start` (54321), so both can run side by side. */
 const DEFAULT_PORT = "7400";
 
 export const USAGE = `${taskCommand("start")} [options]
@@ -42,7 +42,7 @@ export const USAGE = `${taskCommand("start")} [options]
                       only --port and --no-schedules
   --json              one line of JSON instead of the welcome, and the log on standard error instead of in stack.log`;
 
-/** An invalid command line; the message is for its author. */
+/** An invalid command line; the message addresses the person who typed it. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }

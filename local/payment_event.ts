@@ -1,13 +1,13 @@
-/** Events as the payment provider sends them: its documented samples, adapted to a subscription of ours. */
+/** Events as the payment provider sends them: its documented samples, adapted to one of our subscriptions. */
 
 const SAMPLES = new URL("../tests/fixtures/payment/", import.meta.url);
 
 export interface AboutEvent {
-  /** The organization for the notes; if absent, the notes stay as in the sample, possibly empty. */
+  /** The organization for the notes; if absent, the notes remain as in the sample, possibly empty. */
   organizationId?: string;
   subscriptionId?: string;
   planId?: string;
-  /** When it happened, in whole seconds. The sample's paid period shifts accordingly. */
+  /** The time of the event, in whole seconds. The sample's paid period shifts accordingly. */
   at?: Date;
   /** Other members of the subscription. */
   subscription?: Record<string, unknown>;

@@ -1,7 +1,7 @@
 /**
- * The service for real use on one server (docs/self-hosting.md): settings from the environment, an existing PostgreSQL,
- * and a proxy on the same machine that terminates TLS. Only the front door is reachable: no database API, no identity
- * provider, no mailbox, clock or demo data. Several instances may share a database.
+ * The service for real use on one server (docs/self-hosting.md): settings from the environment, an existing
+ * PostgreSQL, and a proxy on the same machine that terminates TLS. It exposes only the front door: no database API, no
+ * identity provider, no mailbox, clock or demo data. Several instances may share a database.
  */
 import { systemClock } from "../shared/clock.ts";
 import { type Config, ConfigError, type Environment, readConfig } from "../shared/config.ts";
@@ -57,7 +57,7 @@ export async function startProduction(
   };
   const functions = await assembleFunctions(common, { env });
   server.answerWith(createProductionRouter({ functions, siteUrl, frontDoorSecret }));
-  // The daily job fetches them too.
+  // The daily job fetches these rates too.
   provideRates({ ...common, log }, { isDemo: false, isReal: true, onProgress() {} })
     .catch((thrown) => log.error("rates_not_read", { error: describeError(thrown) }));
   return {
@@ -111,7 +111,7 @@ export function createProductionRouter(
   const frontDoor = createFrontDoor({ functionsUrl: FUNCTIONS_ORIGIN, secret: frontDoorSecret, fetch: functions });
   return async (request, client) => {
     const { pathname, search } = new URL(request.url);
-    // A call of the scheduler, because the proxy marks all other requests.
+    // The scheduler calls directly; the proxy marks all other requests.
     if (pathname.startsWith("/functions/v1/cron-") && !isForwarded(request.headers)) {
       const target = FUNCTIONS_ORIGIN + pathname.slice("/functions/v1".length) + search;
       return await forward(request, { target, client, fetch: functions });

@@ -16,7 +16,7 @@ export interface RunningStack {
   payment_webhook_secret: string;
   /** Base URL of the clock and the mailbox, on a separate port and path. Null when the site is public. */
   local_url: string | null;
-  /** Null where MAIL_URL sends the mail instead. */
+  /** Null where MAIL_URL delivers the mail. */
   mail_url: string | null;
   /** The SMTP address for mail from this machine to organizations' addresses. Null with INBOUND_URL. */
   smtp_url: string | null;

@@ -23,7 +23,7 @@ const MAKE: Readonly<Record<string, () => string>> = {
   ...Object.fromEntries(Object.entries(GENERATED).map(([name, make]) => [name.toLowerCase(), make])),
 };
 
-/** Lists of the environment (for rotation) are kept unchanged: comma-separated, the first one signs. */
+/** Lists from the environment (for rotation) remain unchanged: comma-separated, the first one signs. */
 export async function readSecrets(folder: DataFolder, env: Environment): Promise<Secrets> {
   const kept = await folder.readJson<Record<string, string>>("secrets.json") ?? {};
   const secrets = Object.fromEntries(Object.entries(MAKE).map(([name, make]) => [name, kept[name] ?? make()]));

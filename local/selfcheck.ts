@@ -53,7 +53,7 @@ print(faults === 0 ? `${site.url} is fine.` : `${site.url}: ${faults} ${faults =
 Deno.exit(faults === 0 ? 0 : 1);
 
 /**
- * The functions that a deployment of this checkout should have. The webhook is needed only if it sells plans, and
+ * The functions that a deployment of this checkout should have. It needs the webhook only if it sells plans, and
  * inbound-mail only if it receives mail.
  */
 async function builtFunctions() {

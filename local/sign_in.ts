@@ -22,7 +22,7 @@ export async function signIn(
   return { browser, page: await signInFrom(stack, { browser, page: login, email, options }) };
 }
 
-/** As above, from a login page that a browser has already opened. */
+/** The same, from a login page that a browser has already opened. */
 export async function signInFrom(
   stack: StackAddress,
   { browser, page, email, options = {} }: { browser: FormBrowser; page: Page; email: string; options?: SignInOptions },

@@ -31,7 +31,7 @@ export interface Stack {
 }
 
 export interface StackEvents {
-  /** Called when an essential part dies. */
+  /** Called when an essential part stops unexpectedly. */
   onDeath: (error: Error) => void;
   /** Called when a slow step begins. */
   onProgress: (line: string) => void;
@@ -43,14 +43,14 @@ export interface StackEvents {
  * process should exit then, because parts may still be open.
  */
 export async function startStack(options: StartOptions, { onDeath, onProgress }: StackEvents): Promise<Stack> {
-  // Loaded while the database opens in its Worker.
+  // Loads while the database opens in its Worker.
   const loading = import("./functions.ts");
   const folder = await openDataFolder(options.data, options);
   const env = Deno.env.toObject();
   const secrets = await readSecrets(folder, env);
   const writeLine = options.json ? undefined : openLogFile(folder.path("stack.log"));
   const log = createLog(writeLine);
-  // Bind the port before any slow step, to report a port in use immediately and to know a free port's number.
+  // Binds the port before any slow step, to report a port in use immediately and to know a free port's number.
   const server = listen(options.port, log);
   const supabaseUrl = server.url;
   const siteUrl = options.siteUrl ?? supabaseUrl;
@@ -60,8 +60,8 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
   }
 
   const mail = await startMailSink();
-  // On a port that no proxy of the site reaches. A public stack has none, because its mail, clock and stand-ins stay
-  // private.
+  // On a port that no proxy of the site reaches. A public stack has no such port, because its mail, clock and
+  // stand-ins must remain private.
   const localServer = isOpen ? undefined : listen(0, log);
   const localBase = `/${crypto.randomUUID()}`;
   const localUrl = localServer && localServer.url + localBase;
@@ -100,7 +100,7 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
   const clock = movableClock(data.setClockOffset);
   // The functions reach the database directly, not through this port.
   const database = createDatabase({ url: data.url, key: secrets.secret_key });
-  // On a busy machine the first calls exceed a request's time limit.
+  // On a busy machine, the first calls exceed a request's time limit.
   const patient: Database = { call: (name, args) => database.call(name, args, { deadlineMs: START_CALL_MS }) };
   if (options.demo && data.demo) await storeDemoCredential(patient, { keys: config.credentialsKeys, at: clock.now() });
   const lacksRates = await provideRates(
@@ -162,8 +162,8 @@ const START_CALL_MS = 60_000;
 const first = (list: string) => list.split(",")[0]!.trim();
 
 /**
- * Logs to a file, so that the welcome message on a terminal stays visible. Our own failures also appear on the terminal.
- * Overwrites the file of an earlier run.
+ * Logs to a file, so that the welcome message on a terminal remains visible. Our own failures also appear on the
+ * terminal. Overwrites the file of an earlier run.
  */
 function openLogFile(path: string): (line: string) => void {
   const file = Deno.openSync(path, { create: true, write: true, truncate: true, mode: 0o600 });

@@ -8,15 +8,15 @@ import { LOCAL_DOMAIN } from "./local_domain.ts";
 import { SNAPSHOT_DAY } from "./rates/snapshot.ts";
 
 export interface StackFacts {
-  /** The process's own variables; a setting in them replaces the stand-in. */
+  /** The process's own variables; each overrides a stand-in. */
   own: Environment;
   /** `embedded`, or the URL of a real PostgreSQL. */
   db: string;
-  /** Base URL of the local port; none when the site is public. */
+  /** Base URL of the local port; undefined when the site is public. */
   localUrl?: string | undefined;
   /** Whether all values come from the snapshot. */
   demoRates: boolean;
-  /** Whether the snapshot is used because no source answered. */
+  /** Whether the snapshot is used because no source responded. */
   lacksRates?: boolean;
   /** The mailbox as a mail server. */
   mailboxUrl: string;
@@ -105,7 +105,7 @@ export const activeStandIns = (stack: StackFacts): StandIn[] =>
 export const standInSettings = (stack: StackFacts): Environment =>
   Object.assign({}, ...KNOWN.filter(({ isActive }) => isActive(stack)).map(({ settings }) => settings?.(stack)));
 
-/** `off` stays off; overrides from outside are merged into ours. */
+/** Keeps `off`; otherwise overrides from the environment are merged into ours. */
 function withOwnLimits(given: string | undefined): string {
   if (given === "off") return given;
   return JSON.stringify({ ...OWN_LIMITS, ...(given?.startsWith("{") && JSON.parse(given)) });

@@ -9,8 +9,8 @@ export class UpgradeError extends Error {
 }
 
 /**
- * Opens the database and upgrades it. An existing database that this version would change is copied first and restored
- * if the start fails; after a killed process the next start restores it.
+ * Opens the database and upgrades it. Before this version changes an existing database, it copies it, and restores the
+ * copy if the start fails. After a killed process, the next start restores the copy.
  *
  * @throws {UpgradeError} with a readable message.
  */

@@ -25,8 +25,8 @@ export const changePercent = (amount: string, earlier: string, options?: { decim
   percentOf(minorOf(amount) - minorOf(earlier), minorOf(earlier), options);
 
 /**
- * Percentages of a total, with one decimal. Shares of the total are rounded down and the remainder goes to the largest
- * fractions, so that they add up to 100. Overlapping amounts are rounded separately. Undefined unless the total is
+ * Percentages of a total, with one decimal. Shares of the total are rounded down, and the largest fractions get the
+ * remainder, so they add up to 100. Overlapping amounts are rounded separately. Undefined unless the total is
  * positive.
  */
 export function sharePercents(amounts: readonly string[], whole: string): number[] | undefined {

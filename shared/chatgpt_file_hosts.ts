@@ -1,6 +1,6 @@
 /**
- * The hosts of files that ChatGPT passes to tools. OpenAI publishes no list. Its storage accounts are the ones that other projects observed, by their whole name, because
- * anybody can register another account.
+ * The hosts of files that ChatGPT passes to tools. OpenAI publishes no list. The list contains the storage accounts
+ * that other projects have observed, with their full names, because anybody can register another account.
  */
 export const CHATGPT_FILE_HOSTS = [
   "oaiusercontent.com",

@@ -9,7 +9,7 @@ import { type InboundSettings, parseInboundUrl } from "./inbound/inbound_url.ts"
 export type RateLimits = "on" | "off" | Readonly<Record<string, number>>;
 
 export interface Config {
-  /** Public base URL without a trailing slash; the issuer, resource, redirects and links are built from it. */
+  /** Public base URL without a trailing slash; the issuer, resource, redirects and links derive from it. */
   siteUrl: string;
   /** Base URL of the platform's APIs, without a trailing slash. */
   supabaseUrl: string;
@@ -20,7 +20,7 @@ export interface Config {
   /** Signing keys of all our tokens; the first signs, all verify. */
   codeSecrets: readonly string[];
   cronSecrets: readonly string[];
-  /** Authenticates the front door's client-IP header. When empty, the header is ignored. */
+  /** Authenticates the front door's client-IP header. If empty, the functions ignore the header. */
   frontDoorSecrets: readonly string[];
   /** When empty, the webhook returns 503. */
   paymentWebhookSecrets: readonly string[];
@@ -28,7 +28,7 @@ export interface Config {
   credentialsKeys: readonly string[];
   mailUrl?: string;
   mailFrom?: string;
-  /** The mail service for forwarded mail; if absent, no mail is received. */
+  /** The mail service for forwarded mail; if absent, the service receives no mail. */
   inbound?: InboundSettings;
   authProviders: readonly string[];
   /** Sources of exchange rates in order of preference: `ecb`, `frankfurter`, optionally with `=base URL`; may be empty. */
@@ -38,11 +38,14 @@ export interface Config {
   /** Overrides of bill providers' base URLs, by key, without a trailing slash. */
   providerBases: Readonly<Record<string, string>>;
   rateLimits: RateLimits;
-  /** Admits everybody (the default) or only invited people (functions/auth-callback/sign_in/may_sign_up.ts). */
+  /**
+   * Whether everybody may sign up (the default) or only invited people
+   * (functions/auth-callback/sign_in/may_sign_up.ts).
+   */
   signUp?: "open" | "invited";
-  /** Further redirect URIs of well-known apps, by app; see shared/oauth/known_makers.ts. */
+  /** Additional redirect URIs of well-known apps, by app; see shared/oauth/known_makers.ts. */
   knownApps: readonly (readonly [app: string, callback: string])[];
-  /** Whether directories' reviewers may sign in with codes (`deno task operate reviewer`). */
+  /** Whether reviewers of directories may sign in with codes (`deno task operate reviewer`). */
   reviewSignIn: boolean;
   /** Proves to OpenAI that we control this domain. */
   openaiAppsChallenge?: string;
@@ -56,7 +59,7 @@ export interface Config {
   privacyUrl?: string;
   termsUrl?: string;
   pricingUrl?: string;
-  /** The template of the checkout's address, with places for `{organization_id}` and `{plan}`. */
+  /** The template of the checkout's URL, with places for `{organization_id}` and `{plan}`. */
   checkoutUrl?: string;
   /** Similar templates for the payment provider's pages; `{organization_id}` is optional. */
   invoicesUrl?: string;
@@ -64,9 +67,7 @@ export interface Config {
   /** The plans' prices as text: "€4 a month". */
   proPrice?: string;
   teamPrice?: string;
-  /**
-   * Only on the embedded stack: the mailbox's address. Pages link to it when the request comes from the same machine.
-   */
+  /** Only on the embedded stack: the mailbox's URL. Pages link to it when the request comes from the same machine. */
   localUrl?: string;
   /** Only on the embedded stack: the person behind "Sign in as …" on the login page. */
   demoEmail?: string;
@@ -196,7 +197,7 @@ export const hasOperator = (
   >,
 ): boolean => Boolean(operatorName && operatorContact && operatorCountry);
 
-// The platform injects dictionaries of keys; older projects still set the single keys.
+// The platform injects dictionaries of keys; older projects still set single keys.
 const SERVICE_ROLE_KEYS = ["DATABASE_SERVICE_ROLE_KEY", "SUPABASE_SECRET_KEYS", "SUPABASE_SERVICE_ROLE_KEY"];
 const PUBLISHABLE_KEYS = ["SUPABASE_PUBLISHABLE_KEYS", "SUPABASE_PUBLISHABLE_KEY", "SUPABASE_ANON_KEY"];
 const firstSet = (env: Environment, names: string[]) => names.find((name) => env[name]?.trim()) ?? names[0]!;
@@ -231,8 +232,8 @@ function originUrl(value: string): string | undefined {
 const loopbackUrl = (value: string) =>
   URL.canParse(value) && new URL(value).protocol === "http:" && isLoopback(new URL(value).hostname) ? value : undefined;
 
-// Inside `supabase start` this is http://kong:8000, so plain http is allowed. Only the function's own address is
-// derived from it.
+// Inside `supabase start` this is http://kong:8000, so plain http is allowed. Only the function's own URL derives
+// from it.
 function platformUrl(value: string): string | undefined {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   return url && /^https?:$/.test(url.protocol) ? value.replace(/\/+$/, "") : undefined;
@@ -240,7 +241,7 @@ function platformUrl(value: string): string | undefined {
 
 const absoluteUrl = (value: string) =>
   URL.canParse(value) && /^(https|mailto):$/.test(new URL(value).protocol) ? value : undefined;
-// Filled only with our own ids, so the operator's scheme and host stay.
+// The service fills in only its own ids, so the operator's scheme and host remain.
 const urlTemplate = (value: string) =>
   absoluteUrl(value) && !/^[^?#]*:\/\/[^/?#]*\{/.test(value) && !/\{(?!organization_id\}|plan\})/.test(value)
     ? value
@@ -273,7 +274,7 @@ function providers(value: string): string[] | undefined {
   return entries.every((entry) => /^[a-z0-9_]+$/.test(entry)) ? entries : undefined;
 }
 
-// Credentials are sent to these URLs, hence https.
+// The service sends credentials to these URLs, so they must use https.
 function providerBases(value: string): Record<string, string> | undefined {
   const entries = list(value).map((entry) => /^([a-z0-9_]+)=(\S+)$/.exec(entry));
   const isOpen = (url: URL) => url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname));

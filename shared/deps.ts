@@ -14,6 +14,6 @@ export interface Deps {
   log: Log;
   /** For URLs from our own configuration. */
   fetch: typeof fetch;
-  /** For URLs chosen by others. */
+  /** For URLs that others chose. */
   guardedFetch: GuardedFetch;
 }

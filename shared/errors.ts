@@ -1,5 +1,5 @@
 /**
- * The errors that a function may return: one class, a closed set of codes, one status each. Internal detail goes into
+ * The errors that a function may return: one class, a closed set of codes, one status each. Internal detail belongs in
  * `cause` and reaches only the log; `message` is for programs and the log. Pages show `says`, otherwise the catalog's
  * text for the code.
  */

@@ -7,8 +7,8 @@ const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
  */
 // deno-lint-ignore no-explicit-any -- the caller checks its type
 export function parseExactJson(text: string): any {
-  // Validate first, because the tokens distinguish strings from numbers only in valid JSON. A reviver takes five times
-  // as long.
+  // Validates first, because the tokens distinguish strings from numbers only in valid JSON. A reviver takes five
+  // times as long.
   JSON.parse(text);
   return JSON.parse(text.replace(TOKEN, (token) => token.startsWith('"') ? token : `"${token}"`));
 }

@@ -1,7 +1,10 @@
-/** Days as ISO 8601 writes them, 2026-11-26, in no time zone. */
+/** Days in ISO 8601 format, 2026-11-26, without a time zone. */
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Whether a day exists. `Date` turns February 30 into a day in March, but the database rejects it, and the year 0. */
+/**
+ * Whether a day exists. `Date` turns February 30 into a day in March, but the database rejects that day, and the year
+ * 0.
+ */
 export const isDay = (day: unknown): day is string =>
   typeof day === "string" && DAY.test(day) && day >= "0001" &&
   new Date(`${day}T00:00:00Z`).toJSON()?.slice(0, 10) === day;
@@ -16,7 +19,7 @@ export function monthsAfter(day: string, months: number): string {
   return new Date(Date.UTC(year, month - 1 + months, 1)).toISOString().slice(0, 10);
 }
 
-/** An instant on the clocks of a time zone, with its offset: 2026-11-26T15:30:00+01:00. */
+/** An instant as local time in a time zone, with its offset: 2026-11-26T15:30:00+01:00. */
 export function localInstant(instant: string, timeZone = "UTC"): string {
   const at = new Date(instant);
   const parts = new Intl.DateTimeFormat("en", { timeZone, timeZoneName: "longOffset" }).formatToParts(at);

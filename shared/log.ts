@@ -1,6 +1,6 @@
 /**
- * One JSON line per event; the only user of the console. Only the fields below can be logged, so a secret cannot slip
- * in by spreading an object. Request bodies, query strings and header values are never logged.
+ * Writes one JSON line per event; nothing else uses the console. Only the fields below can be logged, so spreading an
+ * object cannot leak a secret. Request bodies, query strings and header values are never logged.
  */
 
 /** All fields of a log line besides `at`, `level` and `event`. */

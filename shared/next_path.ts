@@ -1,12 +1,12 @@
-/** Validates the path to return to after sign-in, which must be on this site. */
+/** Validates the return path after sign-in, which must be on this site. */
 
 /** Fits the largest authorization request. */
 const MAX_LENGTH = 8192;
 
 /**
- * The path if it stays on this site, otherwise undefined. The path part may only contain characters that our routes use
- * (`//host`, `/\host`, `/%2f%2fhost` and the like are other sites to some browser or proxy); the query may be any
- * printable text.
+ * The path if it stays on this site, otherwise undefined. The path part may contain only characters that our routes
+ * use, because some browsers or proxies read `//host`, `/\host`, `/%2f%2fhost` and the like as other sites. The query
+ * may be any printable text.
  */
 export function safeNextPath(next: string | null | undefined): string | undefined {
   if (!next || next.length > MAX_LENGTH) return undefined;

@@ -1,7 +1,7 @@
 /** The state of an organization for its pages: whether it is being deleted, and whether it accepts changes. */
 import * as z from "zod/mini";
 
-/** The answer of `identity.describe_state`. */
+/** The result of `identity.describe_state`. */
 export const OrganizationState = z.object({
   name: z.string(),
   deletes_at: z.nullable(z.string()),
@@ -12,7 +12,7 @@ export const OrganizationState = z.object({
   takes_changes: z.boolean(),
   /** Whether the reader's role may write. */
   writes: z.boolean(),
-  /** For the tabs on top; absent in the previous version's database. */
+  /** For the tabs at the top; absent in the previous version's database. */
   tabs: z.optional(z.object({
     /** Whether the reader may export. */
     exports: z.boolean(),

@@ -9,13 +9,13 @@ import type { Slug } from "./routes.ts";
 import { keep } from "./std/keep.ts";
 
 /**
- * @param needs the configuration this function requires.
+ * @param needs the configuration that this function requires.
  * @throws {ConfigError} naming every missing or malformed value at once.
  */
 export function productionDeps(slug: Slug, needs: readonly ConfigName[]): Deps {
   const config = readConfig(Deno.env.toObject(), needs);
   const database = createDatabase({ url: config.supabaseUrl, key: config.serviceRoleKey });
-  // Loaded for the first address of a client, which most instances never see.
+  // Loads for the first URL of a client, which most instances never see.
   const loaded = keep(async () => (await import("./production_fetch.ts")).productionFetch(config));
   const guardedFetch: GuardedFetch = async (request) => (await loaded())(request);
   return { config, database, clock: systemClock, log: createLog(undefined, { function: slug }), fetch, guardedFetch };

@@ -1,4 +1,4 @@
-/** The minimum of a function: Hono with one route. */
+/** The smallest possible function: Hono with one route. */
 import { Hono } from "hono";
 
 const app = new Hono();

@@ -1,6 +1,6 @@
 /**
- * The floor of every operation: only the hops of the service (Deno, postgrest-js, the stand-in, one statement). Tools
- * go through the SDK's handler, webhooks through WebCrypto. Set SUPABASE_URL.
+ * The floor of every operation: the hops of the service without its logic (Deno, postgrest-js, the stand-in, one
+ * statement). Tools go through the SDK's handler, webhooks through WebCrypto. Requires SUPABASE_URL.
  */
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { PostgrestClient } from "@supabase/postgrest-js";

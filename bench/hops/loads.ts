@@ -1,6 +1,6 @@
 /**
- * The requests that the benchmark sends to the service and to its floor. Bodies are the same wherever the protocol
- * fixes them.
+ * The requests that the benchmark sends to the service and to its floor. Both get the same body where the protocol
+ * defines it.
  */
 import { createHash, createHmac, randomBytes, randomUUID } from "node:crypto";
 import { paymentEvent } from "../../local/payment_event.ts";
@@ -22,7 +22,7 @@ const FORM_HEADERS = { "content-type": "application/x-www-form-urlencoded", acce
 const formRequest = (fields: Record<string, string>, path = "/api/oauth/token") =>
   requestBytes({ path, headers: FORM_HEADERS, body: new URLSearchParams(fields).toString() });
 
-/** Registrations according to RFC 7591. */
+/** Client registrations (RFC 7591). */
 export function registration(path: string, more: Record<string, unknown> = {}): Load {
   let requests: Uint8Array[] = [];
   let made = 0;
@@ -48,19 +48,19 @@ export function registration(path: string, more: Record<string, unknown> = {}): 
   };
 }
 
-/** An authorization code that can be exchanged. */
+/** An unused authorization code. */
 export interface Code {
   code: string;
   verifier: string;
 }
-/** Makes codes outside the timed part. */
+/** Creates codes outside the timed part. */
 export type CodeMaker = (count: number) => Promise<Code[]>;
 
 const challengeOf = (verifier: string) => createHash("sha256").update(verifier).digest("base64url");
 const newVerifier = () => randomBytes(32).toString("base64url");
 
 let nextPerson = 0;
-/** A member of an organization: one of many, in turn. */
+/** Picks the members of an organization in turn. */
 const anybody = () => {
   const person = `${1 + nextPerson++ % PEOPLE}`;
   return {
@@ -70,7 +70,8 @@ const anybody = () => {
 };
 
 /**
- * Codes in the form of the service's consent page. @param whose by default each belongs to one of many people, in turn
+ * Codes in the form of the service's consent page. @param whose the person whom the codes belong to; by default, many
+ * people in turn
  */
 export const serviceCodes =
   (whose: () => { userId: string; organizationId: string } = anybody, clientId = CLIENT_ID): CodeMaker => (count) =>
@@ -101,13 +102,13 @@ export const floorCodes = (admin: SqlDatabase): CodeMaker => async (count) => {
   return codes;
 };
 
-/** The token endpoint and the caller's data. */
+/** The token endpoint, and the data that requests need. */
 export interface TokenEndpoint {
   path: string;
   clientId: string;
   redirectUri?: string;
   codes: CodeMaker;
-  /** Further fields of every request. */
+  /** Additional fields of every request. */
   fields?: Record<string, string>;
 }
 
@@ -168,7 +169,7 @@ export function refreshing(to: TokenEndpoint, chains: Tokens[]): Load {
   };
 }
 
-/** Calls of one tool. @param says a text that a correct answer contains */
+/** Calls one tool. @param says text that a correct answer contains */
 export function toolCalls(
   { path, era, tool, args, tokens, says }: {
     path: string;
@@ -203,8 +204,8 @@ export function toolCalls(
 export const largeOwner = () => LARGE;
 
 /**
- * First charges of a subscription, each of another organization: they write the ledger, the subscription, the plan and
- * an audit event.
+ * First payments of subscriptions, each for a different organization. They write the ledger, the subscription, the
+ * plan and an audit event.
  */
 export function paymentEvents(): Load {
   let requests: Uint8Array[] = [];
@@ -229,7 +230,7 @@ export function paymentEvents(): Load {
       }));
     },
     request: (index) => requests[index]!,
-    // The floor stores the request.
+    // The floor only stores the request.
     isGood: ({ status, body }) => status === 200 && /"(applied|stored)"/.test(body),
   };
 }

@@ -1,19 +1,20 @@
 /**
- * Stands in for PostgREST: `POST /rest/v1/rpc/<function>` runs one prepared statement as `service_role` and answers its
- * JSON. It checks no key and parses no result, so it adds only one hop, for both the service and its floor.
+ * Stands in for PostgREST: `POST /rest/v1/rpc/<function>` runs one prepared statement as `service_role` and returns
+ * its JSON. It checks no key and parses no result, so it adds only one hop, for both the service and its floor.
  *
  * deno run -A bench/hops/stand_in.ts postgres://authenticator@…/database [http://127.0.0.1:…]
  *
- * With a second URL, every other path is passed on to it: the rest of the platform, such as the identity provider.
- * `/under-way` returns the number of running calls, including those whose callers no longer wait.
+ * With a second URL, it proxies every other path to the rest of the platform, such as the identity provider.
+ *
+ * `/under-way` returns the number of running calls, including those whose callers have disconnected.
  */
 import postgres from "postgres";
 import { type Signature, SIGNATURES, statementOf } from "./statement.ts";
 
 const CONNECTIONS = 10;
 /**
- * A request without a free connection waits for the first one. By default, the driver queues it behind the statement
- * that has run longest, so a webhook would wait for a job. Its types lack this option.
+ * A request waits for the first free connection. By default, the driver queues it behind the longest-running
+ * statement, so a webhook would wait for a job. The driver's types lack this option.
  */
 const IN_LINE = { max_pipeline: 0 };
 const [url, rest] = Deno.args;
@@ -25,13 +26,13 @@ const client = postgres(url, {
   connection: { role: "service_role", "request.jwt.claims": '{"role":"service_role"}' } as Record<string, string>,
 });
 const signatures = new Map<string, Signature>();
-/** The callable functions, read again after a migration, as PostgREST reloads its schema cache. */
+/** The callable functions. Read again after a migration, as PostgREST reloads its schema cache. */
 async function readSignatures(): Promise<void> {
   for (const one of await client.unsafe<Signature[]>(SIGNATURES)) signatures.set(one.name, one);
 }
 await readSignatures();
 
-/** By function and its passed arguments. */
+/** Keyed by function and passed arguments. */
 const statements = new Map<string, string>();
 function statementFor(signature: Signature, passed: string[]): string {
   const key = `${signature.name} ${passed.join()}`;
@@ -40,7 +41,7 @@ function statementFor(signature: Signature, passed: string[]): string {
   return statement;
 }
 
-// An error of the driver on a cut connection must not end the others, as in PostgREST.
+// As in PostgREST, a driver error on a cut connection must not stop the other requests.
 globalThis.addEventListener("error", (event) => {
   event.preventDefault();
   Deno.stderr.writeSync(new TextEncoder().encode(`${event.error?.stack}\n`));
@@ -71,7 +72,7 @@ Deno.serve({
     return new Response(row?.result ?? "null", { headers: HEADERS });
   } catch (thrown) {
     const { code = "", message } = thrown as { code?: string; message: string };
-    // PostgREST's answer without a connection: https://docs.postgrest.org/en/v14/references/errors.html
+    // PostgREST's response when it has no connection: https://docs.postgrest.org/en/v14/references/errors.html
     if (!/^(?=.*\d)[0-9A-Z]{5}$/.test(code)) return Response.json({ code: "PGRST001", message }, { status: 503 });
     return Response.json({ code, message }, { status: 500 });
   } finally {

@@ -14,7 +14,7 @@ export const SIGNATURES = `
     proretset as returns_set
   from pg_proc where pronamespace = 'public'::regnamespace`;
 
-/** @param passed names of the arguments; the others keep their defaults. */
+/** @param passed names of the passed arguments; the others keep their defaults. */
 export function statementOf({ name, names, types, returns_set }: Signature, passed: readonly string[]): string {
   const typeOf = (argument: string) => types[names?.indexOf(argument) ?? -1] ?? "text";
   const args = passed.map((one) => `"${one}" => args."${one}"`).join(", ");

@@ -1,6 +1,6 @@
 /**
- * The service as it is deployed, and its floor: each function in its own process, PostgreSQL with the migrations, and
- * one stand-in for PostgREST. Rate limits are off. Everything is thrown away at the end.
+ * The deployed service and its floor: each function in its own process, PostgreSQL with the migrations, and one
+ * stand-in for PostgREST. Rate limits are off. Everything is discarded at the end.
  */
 import { postgresDatabase } from "../../local/database/postgres.ts";
 import type { SqlDatabase } from "../../local/database/sql.ts";
@@ -12,7 +12,7 @@ import { buildLargeOrganization } from "../large_organization_reads.ts";
 import { start, type Started } from "../measure/processes.ts";
 import { CODE_SECRET, WEBHOOK_SECRET } from "../secrets.ts";
 
-/** Like a server that keeps its data: a commit waits for the disk. */
+/** Commits wait for the disk, as on a server that keeps its data. */
 export const DURABLE = {
   shared_buffers: "1GB",
   max_wal_size: "4GB",
@@ -23,7 +23,7 @@ export const DURABLE = {
 
 export interface World {
   cluster: Cluster;
-  /** As the superuser. */
+  /** Connects as the superuser. */
   admin: SqlDatabase;
   standIn: Started;
   floor: Started;
@@ -42,11 +42,11 @@ export const functionEnvironment = (supabaseUrl: string): Record<string, string>
   RATE_LIMITS: "off",
 });
 
-/** Runs a module that calls `Deno.serve`, on a separate port. */
+/** Runs a module that calls `Deno.serve`, on its own port. */
 const startModule = (module: string, env: Record<string, string>): Promise<Started> =>
   start(Deno.execPath(), ["run", "--quiet", "-A", BOOT, module], { env });
 
-/** @param url of the database, as authenticator @param rest the address of the rest of the platform */
+/** @param url of the database, as authenticator @param rest the URL of the rest of the platform */
 export const startStandIn = (
   url: string,
   { rest, onLog }: { rest?: string; onLog?: (text: string) => void } = {},

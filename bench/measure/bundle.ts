@@ -1,6 +1,6 @@
 /**
  * Bundles a function at least as well as the platform's bundler: minified, without unused exports, compressed with
- * gzip. Modules that are only reached by `import()` are lazy and counted separately.
+ * gzip. Modules that only `import()` reaches are lazy and counted separately.
  */
 import { Buffer } from "node:buffer";
 import { gzipSync } from "node:zlib";
@@ -10,12 +10,12 @@ import type { Slug } from "../../shared/routes.ts";
 const ROOT = new URL("../../", import.meta.url);
 
 export interface BundleSizes {
-  /** Gzip, in kB of 1,000 bytes: the entry point and its static imports. */
+  /** The entry point and its static imports after gzip, in kB of 1,000 bytes. */
   staticKb: number;
   lazyKb: number;
-  /** How many modules are always loaded. */
+  /** The number of modules that always load. */
   modules: number;
-  /** Always loaded, by package or folder, in kB before compression; largest first. */
+  /** Modules that always load, by package or folder, in kB before compression; largest first. */
   largest: { name: string; kb: number }[];
 }
 
@@ -35,7 +35,7 @@ export async function bundleSizes(slug: Slug): Promise<BundleSizes> {
   };
 }
 
-/** @param module from the root of the project @returns the files of its bundle, `bundle/entry.js` first */
+/** @param module path from the root of the project @returns the files of its bundle, `bundle/entry.js` first */
 export async function bundle(module: string) {
   const { imports } = JSON.parse(await Deno.readTextFile(new URL("import_map.json", ROOT)));
   const { outputFiles, metafile } = await build({
@@ -81,7 +81,7 @@ function largestOf(inputs: { path: string; bytes: number }[]): { name: string; k
   return [...totals].map(([name, bytes]) => ({ name, kb: bytes / 1000 })).toSorted((one, other) => other.kb - one.kb);
 }
 
-/** Resolves bare names as the import map does: to a package, or to a file of ours. */
+/** Resolves bare names like the import map: to a package, or to a project file. */
 const importMap = (imports: Record<string, string>): Plugin => ({
   name: "import-map",
   setup(build) {

@@ -1,13 +1,13 @@
 /** One timed block of requests over a few persistent connections. */
 import { type Answer, Connection } from "./raw_http.ts";
 
-/** A request, and the check of its answer. */
+/** A request, and the check of its response. */
 export interface Load {
   /** Prepares a block before its timing starts. */
   prepare(count: number): Promise<void>;
   /** @param lane the connection; requests of one lane run in sequence */
   request(index: number, lane: number): Uint8Array;
-  /** Whether it is the expected answer. */
+  /** Whether the response is the expected one. */
   isGood(answer: Answer, lane: number): boolean;
 }
 
@@ -18,7 +18,7 @@ export interface Block {
   errors: number;
 }
 
-/** The first unexpected answer, which shows the reason. */
+/** The first unexpected response, which shows the reason. */
 export interface Failures {
   first?: string;
 }

@@ -7,7 +7,7 @@ export interface Started {
   /** Processor time so far, in milliseconds. */
   cpuMs(): number;
   stop(): Promise<void>;
-  /** Ends it immediately, like a platform that stops an instance. */
+  /** Kills the process immediately, like a platform that stops an instance. */
   kill(): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ const running = new Set<Started>();
 /**
  * Starts a program that writes its port as the first line of standard output.
  * @param options.onLog receives its standard error.
- * @throws with its standard error if it ends before that.
+ * @throws with its standard error if it exits before that.
  */
 export async function start(
   command: string,
@@ -36,7 +36,7 @@ export async function start(
   void child.status.then(forget);
   let errors = "";
   const drained = (async () => {
-    // Read and drop its log, like a platform's collector.
+    // Reads and drops its log, like a platform's collector.
     for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) {
       errors = (errors + text).slice(-4000);
       onLog?.(text);
@@ -55,7 +55,7 @@ export async function start(
     try {
       child.kill(signal);
     } catch {
-      // It has already ended.
+      // The process has already exited.
     }
     await output.cancel();
     await child.status;
@@ -72,10 +72,10 @@ export async function start(
   return started;
 }
 
-/** Ends the processes that are still running. */
+/** Kills the processes that are still running. */
 export const stopAll = async (): Promise<void> => void await Promise.all([...running].map((one) => one.stop()));
 
-/** Of all threads of a process, from the scheduler, to the nanosecond (proc(5), schedstat). */
+/** Processor time of all threads of a process, from the scheduler, in nanoseconds (proc(5), schedstat). */
 export function cpuMs(pid: number): number {
   let total = 0;
   for (const { name } of Deno.readDirSync(`/proc/${pid}/task`)) {

@@ -1,7 +1,7 @@
 /**
- * A small HTTP/1.1 client that keeps its connection. The client, the servers and PostgreSQL share the cores, so its
- * processor time distorts the measurement, and `fetch` uses several times as much. It reads the answers of our servers
- * and Node: bodies with a length or in chunks, no trailers, no interim answers.
+ * A small HTTP/1.1 client that keeps its connection. It shares the cores with the servers and PostgreSQL, so its own
+ * processor time distorts the measurement, and `fetch` uses several times as much. It supports only the responses of
+ * our servers and Node: bodies with a length or in chunks, no trailers, no interim responses.
  */
 
 export interface Answer {
@@ -36,7 +36,7 @@ export class Connection {
 
   constructor(private readonly port: number) {}
 
-  /** One request at a time. @throws if the server closes the connection before it has answered. */
+  /** Sends one request at a time. @throws if the server closes the connection before it has responded. */
   async send(request: Uint8Array): Promise<Answer> {
     const isReused = this.#socket !== undefined;
     try {

@@ -1,10 +1,10 @@
 /**
- * Alternates the sides of a comparison, so that all of them see the same machine state: one block of each side per
- * round, in a rotating order, and a ratio for every round.
+ * Alternates the sides of a comparison, so that all of them see the same machine state. Each round measures one block
+ * per side, in a rotating order, and yields one ratio.
  */
 import { type Spread, spreadOf } from "./stats.ts";
 
-/** Measures one block of a side. */
+/** Measures one block of one side. */
 export type Block<Measured> = () => Promise<Measured>;
 
 /** @returns the measurements of each side, by round */

@@ -1,6 +1,6 @@
 /**
- * The time of statements inside the server, without the network: the mean of a block of calls, from pg_stat_statements,
- * which the server has to preload.
+ * The time of statements inside the server, without the network: the mean of a block of calls, from
+ * pg_stat_statements, which the server must preload.
  */
 import postgres from "postgres";
 import type { SqlDatabase } from "../../local/database/sql.ts";
@@ -11,10 +11,11 @@ const UNTIMED = " offset 0";
 export interface ServerTime {
   /**
    * Milliseconds of one call of `public.<name>`.
-   * @param call.before runs first in the same transaction, untimed; everything is rolled back unless `keeps`
+   * @param call.before runs first in the same transaction, untimed. The transaction is rolled back unless `keeps` is
+   * set.
    */
   ofCall(call: Call, count: number): Promise<number>;
-  /** As above, for a prepared statement. */
+  /** The same for a prepared statement. */
   ofStatement(sql: string, params: string[], count: number): Promise<number>;
   close(): Promise<void>;
 }
@@ -22,14 +23,14 @@ export interface ServerTime {
 export interface Call {
   name: string;
   args: Record<string, unknown> | ((nth: number) => Record<string, unknown>);
-  /** Calls in the same transaction before each one. @returns the arguments of the timed call. */
+  /** Runs calls in the same transaction before each timed one. @returns the arguments of the timed call. */
   before?: (
     call: (name: string, args: Record<string, unknown>) => Promise<unknown>,
   ) => Promise<Record<string, unknown>>;
   isExpected: (result: unknown) => boolean;
 }
 
-/** @param url as the role that PostgREST logs in as @param admin may read and reset the statistics */
+/** @param url connects as the role of PostgREST @param admin may read and reset the statistics */
 export async function openServerTime(url: string, admin: SqlDatabase): Promise<ServerTime> {
   await admin.exec("create extension if not exists pg_stat_statements with schema extensions");
   const client = postgres(url, {
@@ -64,7 +65,7 @@ export async function openServerTime(url: string, admin: SqlDatabase): Promise<S
             const [row] = await session.unsafe<{ result: string }[]>(text + suffix, params, { prepare: true });
             return JSON.parse(row!.result);
           };
-          // A separate statement for the statistics, so that its time is not counted.
+          // Reads the statistics in a separate statement, which is not counted.
           const given = await before?.((name, args) => run(name, args, UNTIMED)) ??
             (typeof args === "function" ? args(nth) : args);
           const result = await run(name, given);

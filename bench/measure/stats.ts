@@ -1,4 +1,4 @@
-/** Statistics of many measurements. */
+/** Statistics of series of measurements. */
 
 /** Interpolates linearly between the two nearest values; NaN for an empty list. */
 export function quantile(values: readonly number[], share: number): number {

@@ -20,7 +20,7 @@ export function table(rows: readonly Row[], targets: Targets): string {
   return markdown([["What", "Median", "Quartiles", "Target", "Met", "Measured"], ...lines]);
 }
 
-/** Two runs side by side. A target is met when both meet it. */
+/** Two runs side by side. Both must meet a target. */
 export function comparison(first: readonly Row[], second: readonly Row[], targets: Targets): string {
   const lines = pairs(first, second).map(([one, other]) => [
     other.name,
@@ -32,7 +32,7 @@ export function comparison(first: readonly Row[], second: readonly Row[], target
   return markdown([["What", "First run", "Second run", "Target", "Met", "Measured in the second run"], ...lines]);
 }
 
-/** Rows in which two runs differ by more than this fraction, as `webhook / floor 17 %`. */
+/** Rows in which two runs differ by more than this fraction, such as `webhook / floor 17 %`. */
 export const differences = (first: readonly Row[], second: readonly Row[], most: number): string[] =>
   pairs(first, second).flatMap(([one, other]) => {
     const part = 1 - Math.min(comparable(one), comparable(other)) / Math.max(comparable(one), comparable(other));

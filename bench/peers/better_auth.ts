@@ -1,4 +1,4 @@
-/** better-auth as a peer: its packages, its server, and how its codes are made. Source: bench/peers/better_auth/. */
+/** better-auth as a peer: its packages, its server, and its codes. Source: bench/peers/better_auth/. */
 import { createHash, randomBytes } from "node:crypto";
 import type { Cluster } from "../../tests/_support/cluster.ts";
 import { postgresDatabase } from "../../local/database/postgres.ts";
@@ -13,7 +13,7 @@ const AUTHORIZE = "/api/auth/oauth2/authorize";
 export const REGISTER = "/api/auth/oauth2/register";
 const TOKEN = "/api/auth/oauth2/token";
 const REDIRECT_URI = "http://127.0.0.1:9/callback";
-/** Fields that it requires in a registration beyond RFC 7591. */
+/** Fields that better-auth requires in a registration beyond RFC 7591. */
 export const NATIVE = { application_type: "native" };
 
 export interface Peer {
@@ -21,7 +21,7 @@ export interface Peer {
   tokens: TokenEndpoint;
 }
 
-/** Installs its packages beside its source, once. No other part of the project needs them. */
+/** Installs its packages once, next to its source. No other part of the project needs them. */
 export async function install(): Promise<void> {
   if (await Deno.stat(new URL("node_modules/better-auth", FOLDER)).catch(() => undefined)) return;
   const { success, stderr } = await new Deno.Command("npm", {
@@ -32,7 +32,9 @@ export async function install(): Promise<void> {
   if (!success) throw new Error(`npm ci failed for better-auth:\n${new TextDecoder().decode(stderr)}`);
 }
 
-/** A server with its own database. @param introspects whether a tool call checks that its token is still active */
+/**
+ * Starts a server with its own database. @param introspects whether a tool call checks that its token is still active
+ */
 export async function startBetterAuth(cluster: Cluster, { introspects }: { introspects: boolean }): Promise<Peer> {
   const name = introspects ? "better_auth_introspect" : "better_auth";
   const admin = postgresDatabase(cluster.urlOf("supabase_admin", "postgres"), { max: 1 });
@@ -72,7 +74,7 @@ async function register(port: number): Promise<string> {
   return JSON.parse(body).client_id;
 }
 
-/** Signs a person up, and gets codes like their browser, by the authorization page and consent. */
+/** Signs a person up and gets codes as their browser would, through the authorization page and consent. */
 async function codesOf(port: number, asked: { clientId: string; resource: string }): Promise<CodeMaker> {
   const connection = new Connection(port);
   const origin = `http://127.0.0.1:${port}`;

@@ -1,6 +1,6 @@
 /**
- * The code that a function loads before its first answer: its bundle, minified and compressed, with separate lazy
- * chunks.
+ * The code that a function loads before its first response: its bundle, minified and compressed. Lazy chunks are
+ * listed separately.
  */
 import type { Options, Row } from "../measure/row.ts";
 import { type Slug, SLUGS } from "../../shared/routes.ts";

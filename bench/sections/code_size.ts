@@ -1,14 +1,14 @@
-/** The amount of code: lines by folder, and the files of typical changes. Counted in the files that git tracks. */
+/** The amount of code in the files that git tracks: lines by folder, and the files of typical changes. */
 import type { Options, Row } from "../measure/row.ts";
 import { HINT } from "../sql/hint.ts";
 
 const FOLDERS = ["functions", "shared", "local", "supabase/schemas", "tests"];
-/** A tool whose name no other tool contains. */
+/** A tool whose name is not part of another tool's name. */
 const TOOL = "settle_up";
 
 type Sources = readonly { path: string; text: string }[];
 
-/** By the row's name. */
+/** Keyed by the row's name. */
 const COUNTS: Record<string, (sources: Sources) => { count: number; unit: Row["unit"]; detail: string }> = {
   ...Object.fromEntries(FOLDERS.map((folder) => [`code: ${folder}`, (sources: Sources) => {
     const files = below(folder, sources);

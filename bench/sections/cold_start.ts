@@ -1,7 +1,8 @@
 /**
- * The time from the start of a process to its first answer, compared with a function that has only Hono. The answers
- * need no database. On the Deno of the platform's edge runtime, from source with compiled modules in its cache, where
- * each start looks up every module and package again, and bundled, like a deployed function.
+ * The time from the start of a process to its first response, compared with a function that has only Hono. The
+ * responses need no database. It runs on the Deno version of the platform's edge runtime. It measures both the source
+ * with a compiled cache, where each start resolves every module and package again, and the bundle, as in a deployed
+ * function.
  */
 import { bundle } from "../measure/bundle.ts";
 import { functionEnvironment } from "../hops/world.ts";
@@ -25,7 +26,7 @@ interface Question {
   path: string;
   status: number;
 }
-/** One request to each function that reaches an endpoint, and its status. */
+/** One request that reaches an endpoint of each function, and the expected status. */
 const FIRST: Record<Slug, Question> = {
   "mcp": { method: "POST", path: "/api/mcp", status: 401 },
   "oauth": { method: "GET", path: "/.well-known/oauth-authorization-server", status: 200 },
@@ -43,7 +44,7 @@ const EMPTY_FIRST: Question = { method: "GET", path: "/", status: 200 };
 
 export async function measureColdStart(options: Options): Promise<Row[]> {
   const { path: deno } = await edgeDeno();
-  // This Deno could not read the project's settings and lock file, and the platform doesn't read them.
+  // This Deno version cannot read the project's settings and lock file, and the platform doesn't read them either.
   const folder = await Deno.makeTempDir({ prefix: "expense-cold-" });
   for (const parent of ["tests", "bench"]) await Deno.mkdir(`${folder}/${parent}`);
   for (const part of PARTS) await copy(new URL(part, ROOT).pathname, `${folder}/${part}`);
@@ -67,7 +68,7 @@ async function measureKind(
   };
   const sides = { empty: await sideOf(EMPTY, EMPTY_FIRST) } as Record<Slug | "empty", () => Promise<number>>;
   for (const slug of slugs) sides[slug] = await sideOf(`functions/${slug}/index.ts`, FIRST[slug]);
-  // Compiles, and fills the page cache.
+  // Compiles the code, and fills the page cache.
   for (const side of Object.values(sides)) await side();
   const measured = await alternate(sides, isShort ? 5 : 15);
   return slugs.map((slug) => ({
@@ -100,7 +101,7 @@ async function startToAnswer(
   const flags = ["--quiet", "--no-lock", "--no-prompt", `--import-map=${folder}/import_map.json`];
   const permissions = ["--allow-net", "--allow-env", "--allow-read"];
   const args = ["run", ...flags, ...permissions, `${folder}/tests/edge/boot.ts`, `file://${folder}/${module}`];
-  // A closed port, which gets no requests.
+  // A closed port, which receives no requests.
   const env = { ...functionEnvironment("http://127.0.0.1:9"), DENO_TLS_CA_STORE: "system" };
   const startedAt = performance.now();
   const server = await start(deno, args, { env, cwd: folder });

@@ -1,6 +1,6 @@
 /**
- * Time inside the database, warm, of the connector's calls: for an organization of 2,000 payments and 50 bills, and one
- * of a million and 5,000. Every round also measures indexed statements, which show the machine's speed.
+ * Time inside a warm database of the connector's calls, for two organizations: one with 2,000 payments and 50 bills,
+ * one with a million and 5,000. Every round also measures indexed statements, which show the machine's speed.
  */
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
@@ -22,7 +22,7 @@ const AT = `${TODAY}T12:00:00Z`;
 const RESOURCE = "https://expenses.example/api/mcp";
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 const TOKEN_HASH = sha256("the token of the benchmark");
-/** Statements that find a row by its key, as many as the clock can resolve, for measuring the machine's speed. */
+/** Statements that find a row by its key, in a number that the clock can resolve. They measure the machine's speed. */
 const INDEXED = 500;
 const LOOK_UP = `
   create table public.to_look_up as select id from app.payments order by md5(id) limit ${INDEXED};
@@ -39,7 +39,7 @@ const LOOK_UP = `
   end $$`;
 const GRANT = "00000000-0000-4000-8000-0000000000aa";
 
-/** The latest 50,000 payments as an account's statement lines, with its balance of today. */
+/** The latest 50,000 payments as an account's statement lines, with today's balance. */
 const STATEMENT = `
   insert into app.accounts (id, organization_id, name, key, currency)
   values ('acc_benchmark00000', '${LARGE.organizationId}', 'Giro', 'giro', 'EUR');
@@ -57,7 +57,7 @@ const STATEMENT = `
 
 /**
  * Of the latest 50,000 expenses, every tenth belongs to a payee that charges about monthly, the others to 3,000 shops.
- * find_recurring() looks for the former as the person does, without the other parts of review_bills.
+ * The benchmark calls find_recurring() as the person, without the other parts of review_bills.
  */
 const RECURRING = `
   create table public.latest as
@@ -93,7 +93,7 @@ const RECURRING = `
   grant execute on function public.find_recurring to service_role;`;
 const recurring: Call = { name: "find_recurring", args: { at: AT }, isExpected: (count) => Number(count) > 0 };
 
-/** One call of a tool, with the arguments as the connector passes them on. */
+/** One call of a tool, with the arguments that the connector passes. */
 function toolCall(name: string, args: Record<string, unknown>): Call {
   const parsed = TOOLS.find(({ listed }) => listed.name === name)!.parse(args, new Date(AT));
   if (!parsed.ok) throw new Error(`${name}: ${parsed.error.code}`);
@@ -254,7 +254,7 @@ async function withOrganization(
     values ('\\x${TOKEN_HASH}', 'access', '${GRANT}', '${AT}', timestamptz '${AT}' + interval '1 hour');
     ${STATEMENT}
     ${LOOK_UP}`);
-  // A vacuum can't share a transaction with others.
+  // VACUUM can't run inside a transaction.
   for (const statement of RECURRING.split(/(?<=;)\n(?= +(?:vacuum|create function) )/)) await admin.exec(statement);
   const time = await openServerTime(cluster.urlOf("authenticator", row!.name), admin);
   try {
@@ -266,7 +266,7 @@ async function withOrganization(
   }
 }
 
-/** The duration of a block, unless the maximum or minimum number of calls applies. */
+/** The duration of a block, within the minimum and maximum number of calls. */
 const BLOCK_MS = 300;
 const CALLS = { fewest: 3, most: 30 };
 
@@ -275,7 +275,7 @@ async function measureCalls(time: ServerTime, calls: Record<string, Call>, round
   if (Object.keys(calls).length === 0) return [];
   const blocks: Record<string, () => Promise<number>> = {};
   for (const [name, call] of Object.entries(calls)) {
-    // A session plans its first calls again.
+    // A new session plans its first calls again.
     await time.ofCall(call, CALLS.fewest);
     const fitting = Math.round(BLOCK_MS / await time.ofCall(call, CALLS.fewest));
     const count = Math.max(CALLS.fewest, Math.min(CALLS.most, fitting));
@@ -299,7 +299,7 @@ async function measureCalls(time: ServerTime, calls: Record<string, Call>, round
   });
 }
 
-/** Redemptions by a person, and through a client, with 2,000 grants, compared with a single grant. */
+/** Redemptions by a person, and through a client, with 2,000 grants and with a single one. */
 async function measureRedemptions(
   time: ServerTime,
   admin: SqlDatabase,

@@ -69,7 +69,7 @@ const ours = (more: Partial<TokenEndpoint> = {}): TokenEndpoint => (
 );
 const floors = ({ admin }: World): TokenEndpoint => ({ path: PATH, clientId: CLIENT_ID, codes: floorCodes(admin) });
 
-/** The sides of each operation; the service comes first. */
+/** The sides of each operation, the service first. */
 const OPERATIONS: Record<string, (servers: Servers, world: World) => Promise<Record<string, Side>>> = {
   registration: ({ oauth, peer }, { floor }) =>
     Promise.resolve({
@@ -147,14 +147,14 @@ async function compare(
     lanes: new Lanes(server.port, CONCURRENCY),
   }));
   const blocks = Object.fromEntries(lanes.map(({ name, server, load, lanes }) => [name, async () => {
-    // Created before the processor time is read, because issuing a code isn't part of exchanging it.
+    // Created before the processor time is read, because the exchange must not include the time to issue a code.
     await load.prepare(requests);
     const before = server.cpuMs();
     const block = await lanes.block({ ...load, prepare: () => Promise.resolve() }, requests, failures);
     return { ...block, cpuMs: (server.cpuMs() - before) / requests };
   }]));
   for (let warm = 0; warm < WARM; warm++) for (const block of Object.values(blocks)) await block();
-  // Like autovacuum on a server that has been running for a while, because the first plans assume empty tables.
+  // Analyzes the tables, as autovacuum does on a long-running server, because the first plans assume empty tables.
   await admin.exec("vacuum analyze");
   const measured: Record<string, Measured[]> = await alternate(blocks, rounds);
   for (const one of lanes) one.lanes.close();

@@ -1,6 +1,6 @@
 /**
- * The cost of large files: their commits on tables in each state, all steps of the largest, a preview, and the worst
- * request.
+ * The cost of large files: their commits on tables in each state, all steps of the largest file, a preview, and the
+ * slowest request.
  */
 import process from "node:process";
 import { WORK_MS } from "../../functions/auth-callback/import/upload.ts";
@@ -44,7 +44,7 @@ const inMs = async (work: () => Promise<unknown>): Promise<number> => {
   return performance.now() - startedAt;
 };
 
-/** A long call, as PostgREST allows it to the connector. */
+/** The longest call that PostgREST allows the connector. */
 const longCall = (database: TestDatabase, books: Books, args: Json): Promise<Json> =>
   database.asRole("authenticated", { sub: books.userId, organization_id: books.organizationId }, async (session) => {
     await session.query("set local statement_timeout = '120s'");
@@ -63,7 +63,7 @@ interface Uploaded {
   heapKb: number;
 }
 
-/** Sends a file like the upload page, request by request. */
+/** Sends a file as the upload page does, request by request. */
 async function upload(books: Books, text: string): Promise<Uploaded> {
   const clock = () => new Date();
   const cpuMs: number[] = [];

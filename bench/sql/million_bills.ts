@@ -1,4 +1,4 @@
-/** A throw-away PostgreSQL with many bills, some of them due, for measuring the daily roll. */
+/** A throw-away PostgreSQL server with many bills, some of them due, for measuring the daily roll. */
 import { postgresDatabase } from "../../local/database/postgres.ts";
 import type { SqlDatabase } from "../../local/database/sql.ts";
 import { startCluster } from "../../tests/_support/cluster.ts";
@@ -19,7 +19,7 @@ export interface Bills {
   database: TestDatabase;
   /** The database's owner, in one session. */
   admin: SqlDatabase;
-  /** A file of this folder, for this many bills. */
+  /** Runs a file of this folder for this many bills. */
   read(name: string): Promise<string>;
 }
 

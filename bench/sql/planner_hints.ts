@@ -1,9 +1,9 @@
 /**
- * Measures the hints to the planner: `deno run -A bench/sql/planner_hints.ts [file] [work] [bills]` removes every
+ * Measures the hints to the planner: `deno run -A bench/sql/planner_hints.ts [file] [work] [bills]`. Removes every
  * planner setting, `offset 0`, `materialized` and `full` join of supabase/schemas (or of the matching files) from its
- * function in turn, and prints how many times as long the work takes without it. On a throw-away PostgreSQL server,
- * with one organization of this many bills (default 2,000) among twelve thousand others, and on tables that were never
- * analyzed. A hint that speeds up the work stays, and its comment states the factor.
+ * function in turn, and prints the slowdown as a factor. It runs on a throw-away PostgreSQL server, with one
+ * organization of this many bills (default 2,000) among twelve thousand others, on tables that were never analyzed. A
+ * hint that speeds up the work stays, and its comment states the factor.
  */
 import { importOf } from "../../tests/_support/import_args.ts";
 import { postgresDatabase } from "../../local/database/postgres.ts";

@@ -1,7 +1,7 @@
 /**
- * `deno run -A bench/sql/roll_bills.ts [bills] [days]`: measures the job's rolling and materializing on a throw-away
- * PostgreSQL server (default: a million bills, five days) against the floor of the same run (roll_floor.sql),
- * alternating, in wall-clock and server CPU time. It runs the function's own job with parallel pages, but without
+ * `deno run -A bench/sql/roll_bills.ts [bills] [days]`: compares the job's rolling and materializing with the floor of
+ * the same run (roll_floor.sql), in wall-clock and server CPU time. It alternates them on a throw-away PostgreSQL
+ * server (default: a million bills, five days). It runs the function's own job with parallel pages, but without
  * PostgREST. Each day is rolled twice; the second roll finds no due bills.
  */
 import { rollBills } from "../../functions/cron-reminders/roll_stage.ts";
@@ -55,7 +55,7 @@ async function timed(database: SqlDatabase, work: () => Promise<unknown>): Promi
   return { ms, cpuMs: await cpuMs(database) - before };
 }
 
-/** CPU time of a database's sessions so far, to 10 ms each (proc(5), fields 14 and 15). */
+/** CPU time of a database's sessions so far, with a resolution of 10 ms (proc(5), fields 14 and 15). */
 async function cpuMs(database: SqlDatabase): Promise<number> {
   let total = 0;
   const sessions = await database.query<{ pid: number }>(
@@ -68,7 +68,7 @@ async function cpuMs(database: SqlDatabase): Promise<number> {
   return total;
 }
 
-/** Runs the job's stage and records its completion; returns how many bills moved. */
+/** Runs the job's stage and records its completion; returns the number of rolled bills. */
 async function rollDay(database: TestDatabase, day: string): Promise<number> {
   const at = new Date(`${day}T08:00:00Z`);
   const problems = new Problems();

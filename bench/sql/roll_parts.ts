@@ -1,6 +1,7 @@
 /**
- * `deno run -A bench/sql/roll_parts.ts [bills]`: the parts of the daily roll's time, by EXPLAIN ANALYZE of the pages of
- * a day (default: of a million bills), each rolled back. In milliseconds; EXPLAIN's timing makes it slightly slower.
+ * `deno run -A bench/sql/roll_parts.ts [bills]`: the time of each part of the daily roll in milliseconds, by EXPLAIN
+ * ANALYZE of a day's pages (default: of a million bills). Each page is rolled back. EXPLAIN's timing makes it slightly
+ * slower.
  */
 import { print } from "../../local/command_line.ts";
 import { createRemindersStore } from "../../shared/db/reminders_store.ts";
@@ -50,7 +51,7 @@ await withBills(bills, async ({ database, admin }) => {
 });
 for (const [part, ms] of parts) print(`${part}: ${ms.toFixed(0)} ms`);
 
-/** The one statement of jobs.roll_bills, on the locked rows. */
+/** The single statement of jobs.roll_bills, on the locked rows. */
 async function rollingStatement(): Promise<string> {
   const source = await Deno.readTextFile(new URL("../../supabase/schemas/bills/roll_bills.sql", import.meta.url));
   const [, body] = /\n( {2}with page as[^]+?)\n {2}foreach one/.exec(source)!;
@@ -59,7 +60,7 @@ async function rollingStatement(): Promise<string> {
     .replaceAll("roll_bills.at", `'${AT}'::timestamptz`);
 }
 
-/** The steps named in the statement, and for writes also the source of their rows. */
+/** The steps that the statement names, and for writes also the source of their rows. */
 function addSteps(plan: Plan): void {
   const name = plan["Subplan Name"];
   if (name?.startsWith("CTE")) add(name, plan["Actual Total Time"] * plan["Actual Loops"]);

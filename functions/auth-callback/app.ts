@@ -84,7 +84,7 @@ export function createAuthCallbackApp(deps: Deps, providers?: Registry, language
   const unsubscribe = page(() => import("./unsubscribe/unsubscribe.ts"));
 
   app.get("/", showFrontPage(open));
-  // Browsers request it on addresses that are not our pages; our own pages inline it.
+  // Browsers request it for addresses that are not our pages; our own pages inline it.
   app.get(
     "/favicon.ico",
     (c) => c.body(ICON, 200, { "content-type": "image/svg+xml", "cache-control": "max-age=86400" }),

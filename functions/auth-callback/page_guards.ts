@@ -1,4 +1,4 @@
-/** The dependencies of the identity pages, and the two guards that most of them use. */
+/** Dependencies of the identity pages, and the two guards that most pages use. */
 import type { ApprovalStore } from "../../shared/db/approval_store.ts";
 import type { ActivityStore } from "../../shared/db/activity_store.ts";
 import type { BooksStore } from "../../shared/db/books_store.ts";
@@ -41,7 +41,7 @@ export interface PageDeps extends OpenPageDeps {
 export type Handler = (c: AppContext) => Promise<Response>;
 export type Form = ReadonlyMap<string, string>;
 
-/** A page for signed-in people; anybody else signs in first and returns to it. */
+/** A page for signed-in people; others sign in first and then return to it. */
 export function signedIn(deps: PageDeps, handle: (c: AppContext, user: SignedInUser) => Promise<Response>): Handler {
   return async (c) => {
     const user = await readSession(c, deps);
@@ -49,12 +49,12 @@ export function signedIn(deps: PageDeps, handle: (c: AppContext, user: SignedInU
       c.set("signedIn", user);
       return await handle(c, user);
     }
-    // A redirect cannot repeat a form post, but it can show the form's page again, which has the same address.
+    // A redirect cannot repeat a form post. It shows the form's page again, which has the same URL.
     return c.redirect(withNext("/login", c.req.path + new URL(c.req.url).search), 303);
   };
 }
 
-/** A change by a signed-in person, sent from a form that we showed them (field `form_token`). */
+/** A change by a signed-in person through a form from our own page (field `form_token`). */
 export function signedInForm(
   deps: PageDeps,
   handle: (c: AppContext, asked: { user: SignedInUser; form: Form }) => Promise<Response>,

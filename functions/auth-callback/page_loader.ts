@@ -1,4 +1,4 @@
-/** Loads pages on first request: most visits need few, and cold starts must be fast. */
+/** Loads page modules on demand: most visits need few, and cold starts must be fast. */
 import type { Registry } from "../../shared/providers/registry.ts";
 import { keep } from "../../shared/std/keep.ts";
 import type { Handler, OpenPageDeps, PageDeps } from "./page_guards.ts";
@@ -8,7 +8,7 @@ type HandlerOf<Module> = {
   [Name in keyof Module]: Module[Name] extends (deps: PageDeps) => Handler ? Name : never;
 }[keyof Module];
 
-/** Creates handlers from modules that are loaded at the first request for their page. @param providers for tests */
+/** Creates handlers whose modules load on the first request for their page. @param providers for tests */
 export function pageLoader(open: OpenPageDeps, providers?: Registry) {
   const complete = keep(async (): Promise<PageDeps> => {
     (await import("../../shared/oauth/known_makers.ts")).knowCallbacks(open.config.knownApps);

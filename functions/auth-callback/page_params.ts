@@ -1,4 +1,4 @@
-/** Validates ids in a page's path or form; a malformed id is answered as unknown. */
+/** Validates the ids in a page's path or form; a malformed id gets the same response as an unknown one. */
 import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 
@@ -12,5 +12,5 @@ export function organizationOf(c: AppContext): string {
 export const isUuid = (id: string | undefined): id is string =>
   /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id ?? "");
 
-/** The same answer for an unknown organization and one without access. */
+/** The same response for an unknown organization and one without access. */
 export const noPage = () => new AppError("not_found", "no such page for them");

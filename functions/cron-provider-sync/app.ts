@@ -1,6 +1,6 @@
 /**
  * The job that fetches the amounts of variable bills from their providers for past months. Only the scheduler may call
- * it, and the job is loaded only for the scheduler.
+ * it, and its code loads only then.
  */
 import type { Deps } from "../../shared/deps.ts";
 import { AppError } from "../../shared/errors.ts";
@@ -12,7 +12,7 @@ import type { RunLimits } from "./run.ts";
 
 const PATH = "/api/cron/provider-sync";
 
-/** The platform ends a call after 60 s, so no link is started after 50 s, and every query is aborted by 58 s. */
+/** The platform ends a call after 60 s. The job starts no link after 50 s and aborts every query by 58 s. */
 const LIMITS: RunLimits = { workMs: 50_000, endMs: 58_000, linkMs: 10_000, concurrency: 6 };
 
 /** @param options for tests: other providers and shorter limits */
@@ -28,7 +28,7 @@ export function createCronProviderSyncApp(
     const asked = askedPeriod(c, clock());
     const period = asked ?? lastPeriod(clock());
     const [{ createJob }, { runProviderSync }] = await Promise.all([import("./job.ts"), import("./run.ts")]);
-    // Naming a month also refetches stored amounts.
+    // Naming a month also fetches stored amounts again.
     const answer = await runProviderSync(createJob(deps, registry), { period, again: asked !== null }, {
       ...LIMITS,
       ...limits,

@@ -1,6 +1,6 @@
 /**
- * Re-encrypts credentials with the current key, for links of any status, so that the old key can be dropped after one
- * run. Credentials that no key can decrypt stay.
+ * Re-encrypts credentials with the current key, for links of any status. After one run, the operator can drop the old
+ * key. A credential that no key can decrypt stays.
  */
 import { keyIdOf, openCredential, sealCredential } from "../../shared/credentials/envelope.ts";
 import type { CredentialStore, StoredCredential } from "../../shared/db/credential_store.ts";

@@ -1,8 +1,8 @@
 /**
- * One run of the job: leases links, queries their providers and stores the answers, several in parallel. A provider's
- * failure affects only its own link. Everything is keyed by link and month: concurrent runs share the links, and a
- * later run continues where an earlier one stopped. Each link is queried for one month first; further months follow in
- * turns once every link was queried.
+ * One run of the job: leases links, queries several providers in parallel and stores their responses. A provider's
+ * failure affects only its own link. All state is keyed by link and month: concurrent runs share the links, and a
+ * later run continues where an earlier one stopped. The run queries each link for one month first, then the further
+ * months in turns.
  */
 import type { RecordRun } from "../../shared/db/job_run_store.ts";
 import type { ClaimedLink, Kept, LeasedMonth, LinkCounts, ProviderStore } from "../../shared/db/provider_store.ts";
@@ -17,17 +17,17 @@ import { linkProblem, STAGE } from "./link_problems.ts";
 export interface Job extends Pick<Deps, "clock" | "log"> {
   store: ProviderStore;
   recordRun: RecordRun;
-  /** Reseals credentials with the current key and returns how many. */
+  /** Reseals credentials with the current key and returns their number. */
   reseal(remainingMs: () => number): Promise<number>;
   ask: Ask;
 }
 
 export interface RunLimits {
-  /** How long new links are started, from the start of the run. */
+  /** How long the run starts new links, from its own start. */
   workMs: number;
-  /** When the last query is aborted. */
+  /** When the run aborts the last query. */
   endMs: number;
-  /** Time limit of one link's month. */
+  /** Time limit for one month of a link. */
   linkMs: number;
   /** How many links are queried in parallel. */
   concurrency: number;
@@ -35,7 +35,7 @@ export interface RunLimits {
   elapsed?: () => number;
 }
 
-/** The answer has exactly these fields. */
+/** The response has exactly these fields. */
 export interface RunAnswer {
   ok: boolean;
   period: Period;
@@ -44,10 +44,10 @@ export interface RunAnswer {
   errors: Problem[];
 }
 
-/** Counts months by the `status` of the answer. */
+/** Counts months by the `status` of the response. */
 type Tally = Record<string, number>;
 
-/** Six seconds in total. */
+/** Delays between attempts; six seconds in total. */
 const CLAIM_ATTEMPTS = 4;
 
 /**
@@ -69,7 +69,7 @@ export async function runProviderSync(
   let resealed = 0;
 
   const count = async () => counts = await store.countLinks({ period, again, before: startedAt, at: clock() });
-  /** Leased links with further months. The database knows the others. */
+  /** Leased links with further months. The database knows the other links. */
   const backlog: ClaimedLink[] = [];
   let isAllClaimed = false;
   /** Retry, so that a database restart does not cost the day's only run. */
@@ -122,7 +122,7 @@ export async function runProviderSync(
       log.error("credentials_not_resealed", { error: describeError(thrown) });
       return 0;
     });
-    // Wait for all of them, even after a failure, because the others hold leases.
+    // Wait for all workers, even after a failure, because the others hold leases.
     await Promise.all(workers().map((worker) => worker.catch(fail)));
     await count().catch(fail);
   }
@@ -170,7 +170,7 @@ async function askOne(
   try {
     kept = await store.keepAnswer(link, { answer, isLast: !isOpen, at: clock() });
   } catch (thrown) {
-    // The lease expires and the link is retried. The next link shows whether the database is still up.
+    // The lease expires, and a later run retries the link. The next link shows whether the database is still up.
     log.error("provider_answer_not_kept", { reason: link.link_id, error: describeError(thrown) });
     note("not_kept");
     blame("not_kept");

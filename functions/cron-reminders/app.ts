@@ -1,7 +1,7 @@
 /**
  * The reminders job: rolls bills forward, mails reminders, refreshes exchange rates, sends events to apps, reads
- * forwarded mail. It also serves the health checks of jobs and mail. Everything requires the scheduler's secret and is
- * loaded only for callers that have it.
+ * forwarded mail. It also serves the health checks of jobs and mail. All of it requires the scheduler's secret, and
+ * its code loads only then.
  */
 import type { Deps } from "../../shared/deps.ts";
 import { type App, createApp } from "../../shared/http/app.ts";
@@ -12,7 +12,7 @@ const PATH = "/api/cron/reminders";
 const HEALTH_PATH = "/api/health/jobs";
 const TEST_MAIL_PATH = "/api/health/mail";
 
-/** The platform ends a call after 60 s; work started before this finishes in time. */
+/** The platform ends a call after 60 s; work that starts before this limit finishes in time. */
 const WORK_MS = 50_000;
 
 /** @param limits for tests. */

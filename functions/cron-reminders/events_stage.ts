@@ -1,6 +1,6 @@
 /**
- * Sends events to apps. Like mails, each event is claimed under a lease before sending and settled afterwards. The
- * events of a killed run are sent again with the same ids, and a failing receiver delays only its own events.
+ * Sends events to apps. Each event is leased before sending and settled afterwards, like a mail. After a killed run,
+ * the next one sends its events again with the same ids. A failing receiver delays only its own events.
  */
 import { openCredential } from "../../shared/credentials/envelope.ts";
 import { type ClaimedEvent, createEventDeliveryStore } from "../../shared/db/event_delivery_store.ts";
@@ -12,7 +12,7 @@ import type { Stage } from "./stage.ts";
 
 type SendingDeps = Pick<Deps, "config" | "database" | "clock" | "log" | "guardedFetch">;
 
-/** The number of receivers served at the same time, so that an unresponsive one holds up only a tenth of the run. */
+/** The number of receivers served in parallel. An unresponsive one holds up only a tenth of the run. */
 const AT_ONCE = 10;
 /** Gone or too large: the receiver would refuse a retry too (SEP-3415). */
 const FINAL = [410, 413];

@@ -1,6 +1,6 @@
 /**
- * Reads forwarded mail, one attachment after another until the run's time is spent. Each run claims a mail under a lease
- * and stores its progress at the end. After a killed run the next one reads the same attachments again; documents with
+ * Reads forwarded mail, one attachment after another until the run's time is used up. Each run leases a mail and
+ * stores its progress at the end. After a killed run, the next one reads the same attachments again; documents with
  * the same content are stored once.
  */
 import { Buffer } from "node:buffer";
@@ -16,7 +16,7 @@ type ReadingDeps = Pick<Deps, "config" | "database" | "clock" | "log" | "guarded
 
 /** Time for reading. The platform allows two seconds of processor time, and parsing the mail takes part of it. */
 const READING_MS = 700;
-/** The mail's member may no longer add documents. */
+/** The member behind the mail may no longer add documents. */
 class Refused extends Error {}
 
 interface Counts {
@@ -67,7 +67,7 @@ async function fetchArrived(deps: ReadingDeps, mail: ClaimedMail): Promise<boole
     const raw = await fetchMail(deps.guardedFetch, { providerId: mail.provider_id, apiKey: inbound.user });
     const described = raw && await describeMail(raw, inbound);
     if (described) await store.fill({ id: mail.id, attempt: mail.attempt, mail: described, raw, at: clock() });
-    // Nobody sees a mail without a sender, or one that is too large.
+    // A mail without a sender, or one that is too large, appears nowhere.
     else await settle("read");
     return true;
   } catch (thrown) {

@@ -1,6 +1,6 @@
 /**
- * Fetches missing exchange rates of past days: for imported and backdated payments, for days whose rates were not
- * fetched, and for yesterday in all currencies. Then values the waiting payments.
+ * Fetches missing exchange rates of past days: for imported and backdated payments, for days whose fetch failed, and
+ * for yesterday in all currencies. Then values the waiting payments.
  */
 import { describeError } from "../../shared/log.ts";
 import { MalformedRates, type RateSet } from "../../shared/rates/rate_set.ts";
@@ -11,7 +11,7 @@ import { NoRates, readRates } from "./read_rates.ts";
 import { refuseRates } from "./refuse_rates.ts";
 import type { Job, Stage } from "./stage.ts";
 
-/** A limit for free services; a backlog takes several runs. */
+/** Limits the load on free services; a backlog takes several runs. */
 const MAX_DAYS = 60;
 const PAGE = 500;
 
@@ -23,7 +23,7 @@ interface Counts {
 
 export async function ratePastDays(job: Job, stage: Stage): Promise<Counts> {
   const days = await job.store.findDaysToRate({ at: stage.at, size: MAX_DAYS });
-  // A source that is down is not queried again in this run.
+  // Do not query a source again in this run once it fails.
   const down = new Set<string>();
   let asked = 0;
   for (const day of days) {
@@ -36,7 +36,7 @@ export async function ratePastDays(job: Job, stage: Stage): Promise<Counts> {
   return { days: asked, settled: await settleAll(job, stage) };
 }
 
-/** Stores the rates of each source for a day. @returns whether all of them answered. */
+/** Stores the rates of each source for a day. @returns whether all of them responded. */
 async function rateDay(
   job: Job,
   stage: Stage,
@@ -70,7 +70,7 @@ async function rateDay(
   return isAnswered && stage.remainingMs() > 0;
 }
 
-/** A set of rates, or why it is missing. */
+/** A set of rates, or the reason why it is missing. */
 async function ask(
   { fetch, log }: Job,
   { problems, remainingMs }: Stage,

@@ -13,7 +13,7 @@ export async function mailProposals(job: Job, { problems, remainingMs }: Stage, 
       count: counts.failed,
     });
   }
-  // Later runs retry, but a monitor must see that no mail is sent.
+  // Later runs retry, but a monitor must see that no mail goes out.
   if (counts.failed > 0 && counts.sent === 0) fail("mail_not_sent");
   return counts;
 }

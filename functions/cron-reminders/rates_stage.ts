@@ -1,4 +1,6 @@
-/** Fetches the latest exchange rates from the first source with plausible ones; otherwise the stored rates stay. */
+/**
+ * Fetches the latest exchange rates from the first source with plausible ones; if none has any, the stored rates stay.
+ */
 import { describeError } from "../../shared/log.ts";
 import { isConfirmed, refusalOf, type StoredRates } from "../../shared/rates/refusal.ts";
 import { MalformedRates, type RateSet } from "../../shared/rates/rate_set.ts";
@@ -7,7 +9,7 @@ import { readRates } from "./read_rates.ts";
 import { refuseRates } from "./refuse_rates.ts";
 import type { Job, Stage } from "./stage.ts";
 
-/** Rates are published on working days; the longest gap is Easter, five days. */
+/** Rates appear on working days; the longest gap is Easter, with five days. */
 const STALE_DAYS = 7;
 
 interface Refreshed {
@@ -31,9 +33,7 @@ export async function refreshRates(job: Job, stage: Stage): Promise<Refreshed> {
   return { refreshed: set !== null, added };
 }
 
-/**
- * Queries the sources in order. A set with a jump waits for the next source to confirm it or to provide a better set.
- */
+/** Queries the sources in order. A set with a jump waits until the next source confirms it or provides a better set. */
 async function newestSet(
   { config, fetch, log }: Job,
   { problems, remainingMs }: Stage,

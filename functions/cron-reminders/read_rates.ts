@@ -1,4 +1,4 @@
-/** Fetches one set of exchange rates, of bounded size and time. */
+/** Fetches one set of exchange rates, with limits on size and time. */
 import type { RateSet } from "../../shared/rates/rate_set.ts";
 import type { RateSource } from "../../shared/rates/sources.ts";
 import type { Job } from "./stage.ts";
@@ -7,7 +7,7 @@ const LONGEST_FETCH_MS = 10_000;
 /** About thirty rates take 2 KB, all currencies 11 KB. */
 const MAX_BYTES = 32_768;
 
-/** The source has no rates for the requested day, which is a valid answer. */
+/** The source has no rates for the requested day, which is a valid response. */
 export class NoRates extends Error {
   override readonly name = "NoRates";
 }

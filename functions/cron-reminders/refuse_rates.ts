@@ -1,4 +1,4 @@
-/** Adds the reason why a source's rates are not used to a run's problems. */
+/** Adds the reason for refusing a source's rates to a run's problems. */
 import type { Problems } from "../../shared/jobs/problems.ts";
 import type { Refusal } from "../../shared/rates/refusal.ts";
 import type { SourceName } from "../../shared/rates/rate_set.ts";

@@ -1,5 +1,5 @@
 /**
- * Creates digests, then claims, sends and settles them in batches. A killed run leaves a lease that expires, and the
+ * Creates digests, then leases, sends and settles them in batches. A killed run leaves a lease that expires, and the
  * next run sends the same batch with the same content and key.
  */
 import type { ClaimedBatch, Cursor } from "../../shared/db/reminders_store.ts";
@@ -17,9 +17,9 @@ import { mailProblem } from "./mail_problems.ts";
 import type { Fail, Job, Stage } from "./stage.ts";
 
 const LONGEST_SEND_MS = 10_000;
-/** After this many batches in a row without an answer, no more are sent in this run. */
+/** After this many batches in a row without a response, the run sends no more. */
 const MAX_UNANSWERED_BATCHES = 3;
-/** Bills per page; the next page shrinks by the factor when one was too large. */
+/** Bills per page. A page that was too large shrinks the next one by the factor. */
 const PAGE = 2000;
 const PAGE_SHRINK_FACTOR = 45;
 /** The share of the remaining time reserved for sending. */
@@ -55,7 +55,7 @@ async function collect({ store, log }: Job, { problems, at, remainingMs }: Stage
   let after: Cursor = null;
   let size = PAGE;
   let failure: AppError | undefined;
-  // Sending has priority: uncollected bills are collected tomorrow if still within their window.
+  // Sending has priority. Tomorrow's run collects the remaining bills if they are still within their window.
   const keptMs = remainingMs() * SENDING_TIME_SHARE;
   while (remainingMs() > keptMs) {
     try {
@@ -72,7 +72,7 @@ async function collect({ store, log }: Job, { problems, at, remainingMs }: Stage
       size = Math.max(1, Math.floor(size / PAGE_SHRINK_FACTOR));
     }
   }
-  // The time is over with pages left, so the run must not count as complete.
+  // The time ran out before the last page, so the run must not count as complete.
   if (!failure) problems.add(mailProblem("left_for_next_run"));
   return failure;
 }
@@ -97,7 +97,7 @@ async function sendBatches(
     }
     const startedAt = performance.now();
     const { pause, isUnsure } = await sendBatch(job, { batch, transport, stage, sent }).catch((thrown) => {
-      // The outcome was not stored, so the lease expires, and the batch is sent again with the same key.
+      // The outcome was not stored, so the lease expires, and a later run sends the batch again with the same key.
       log.error("batch_not_settled", { code: "not_settled", error: describeError(thrown) });
       problems.add({ ...mailProblem("not_settled"), ref: batch.id });
       return { pause: undefined, isUnsure: true };
@@ -109,7 +109,7 @@ async function sendBatches(
   }
   const count = await store.countWaiting(clock());
   if (count > 0) problems.add({ ...mailProblem("left_for_next_run"), count });
-  // The next run retries, but a monitor must see that no mail is sent.
+  // The next run retries, but a monitor must see that no mail goes out.
   if (keptBy && count > 0 && sent.digests === 0) fail(keptBy);
   return sent;
 }
@@ -124,7 +124,7 @@ async function sendBatch(
     for (const { code, id } of results) if (code) stage.problems.add({ ...mailProblem(code), ref: id });
     const answer = await store.settleReminders({ batch, results, isLast, retryAt: retryAfter(waitMs), at: clock() });
     if (answer.outcome === "lost") {
-      // The batch ends with its last digest, so a lost lease without results loses nothing.
+      // The batch ends with its last digest, so a lease that expires without results loses nothing.
       if (results.length > 0) stage.problems.add({ ...mailProblem("lease_lost"), ref: batch.id });
       return;
     }

@@ -11,10 +11,10 @@ interface Rolled {
 
 /** Pages rolled in parallel. Two keep a small database busy and leave connections for others. */
 const CONCURRENCY = 2;
-/** Due dates per page; later pages shrink by the factor when one was too large. */
+/** Due dates per page. A page that was too large shrinks later ones by the factor. */
 const PAGE = 2000;
 const PAGE_SHRINK_FACTOR = 45;
-/** How long a page with locked bills is retried: longer than the statement timeout (8 s). */
+/** How long the run retries a page with locked bills: longer than the statement timeout (8 s). */
 const BUSY_RETRIES = { ms: 10_000, pauseMs: 500 };
 
 /** @throws {AppError} the database's refusal of a single due date, after all other pages are done. */
@@ -29,7 +29,7 @@ export async function rollBills(job: Job, stage: Stage, retries = BUSY_RETRIES):
   }
 }
 
-/** Each page once, and pages with busy bills until done; a refused page does not stop the others. */
+/** Runs each page once, and repeats pages with locked bills until done; a refused page does not stop the others. */
 async function rollPages(
   { store }: Job,
   { problems, at, remainingMs }: Stage,
@@ -50,7 +50,8 @@ async function rollPages(
         round.advanced += advanced;
         const now = performance.now();
         if (passedOver > 0 && now < until) {
-          // Another run may hold them without having committed their next dates, and their reminders must wait for it.
+          // Another run may have locked them and not yet committed their next dates. Their reminders must wait for
+          // that commit.
           waiting.push({ page, notBefore: now + retries.pauseMs, until: Math.min(until, now + retries.ms) });
           continue;
         }

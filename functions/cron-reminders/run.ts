@@ -1,6 +1,6 @@
 /**
  * One run of the job. Its stages are independent: each has its own time limit, its own row in `jobs.job_runs`, and
- * fails alone. Everything is keyed by its subject, so running twice, concurrently or late changes nothing.
+ * fails alone. All state is keyed by its subject, so a duplicate, concurrent or late run changes nothing.
  */
 import { createRecordRun } from "../../shared/db/job_run_store.ts";
 import { createRemindersStore } from "../../shared/db/reminders_store.ts";
@@ -17,7 +17,7 @@ import { sendReminders } from "./reminders_stage.ts";
 import { rollBills } from "./roll_stage.ts";
 import type { Fail, Job, Stage } from "./stage.ts";
 
-/** The answer has exactly these fields. */
+/** The response has exactly these fields. */
 export interface RunAnswer {
   ok: boolean;
   candidates: number;
@@ -29,11 +29,10 @@ export interface RunAnswer {
 }
 
 export interface RunLimits {
-  /** How long new work is started. */
+  /** How long the run starts new work. */
   workMs: number;
   /**
-   * Only rolls bills and records automatic payments, because totals need them soon after midnight, while mails wait for
-   * 08:00.
+   * Only rolls bills and records automatic payments: totals need them soon after midnight, while mails wait for 08:00.
    */
   rollsOnly?: boolean;
   /** Only sends events to apps, which are waiting for them. */
@@ -49,10 +48,10 @@ function stopwatch(): () => number {
   return () => performance.now() - startedAt;
 }
 
-/** Rolling comes before sending, and must leave this share of the time for it. */
+/** Rolling precedes sending, and must leave it this share of the time. */
 const SENDING_TIME_SHARE = 0.5;
 const PROPOSALS_TIME_SHARE = 0.6;
-/** Mails convert at today's rates, but don't wait longer for them. */
+/** Mails convert at today's rates, but don't wait longer than this for them. */
 const RATES_TIME_SHARE = 0.75;
 const KEPT_FOR_PAST_RATES_MS = 5_000;
 
@@ -112,7 +111,7 @@ const NOTHING_DONE = { candidates: 0, digestsSent: 0, remindersSent: 0, fxRefres
 
 type Counts = Readonly<Record<string, number | boolean>>;
 
-/** Runs stages; null for a failed one. The first stage that cannot reach the database ends the run. */
+/** Runs stages; a failed one returns null. The first stage that cannot reach the database ends the run. */
 function stageRunner({ recordRun, clock, log }: Job, problems: Problems) {
   let reached = false;
   return async function run<Result extends Counts>(

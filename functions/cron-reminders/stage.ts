@@ -17,9 +17,9 @@ export interface Stage {
   problems: Problems;
   /** The start of the run. It separates past from future dates in all stages, even across midnight. */
   at: Date;
-  /** Milliseconds left for new work; none when zero or less. */
+  /** Milliseconds left for new work; no time is left at zero or less. */
   remainingMs(): number;
 }
 
-/** Marks a stage as failed for monitors, although it did part of its work. */
+/** Marks a stage as failed for monitors, although it completed part of its work. */
 export type Fail = (code: string) => void;

@@ -18,7 +18,7 @@ export async function sendTestMail(c: AppContext, deps: Pick<Deps, "config" | "f
   const to = readAddress(await readText(c, MAX_BYTES));
   const at = deps.clock().toISOString();
   const { siteUrl, codeSecrets } = deps.config;
-  // Signed, so that a mail's reader can verify which deployment wrote it, and when.
+  // Signed, so that the recipient can verify which deployment wrote it, and when.
   const mark = createHmac("sha256", codeSecrets[0]!).update(`test-mail\n${to}\n${at}`).digest("hex").slice(0, 16);
   const { subject, text } = wordsOf("en").mails.testMail;
   await sendMail(deps, { to, subject, text: text({ site: siteUrl, at, mark }) });

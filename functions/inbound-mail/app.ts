@@ -1,7 +1,7 @@
 /**
- * Receives mail from the mail service of `INBOUND_URL` and stores it for a job that reads it. It authenticates the caller
- * before it reads the body. Every recipient gets the same response, so callers cannot probe which addresses exist. It
- * also acknowledges mail that it drops, because the service would otherwise retry for hours.
+ * Receives mail from the mail service of `INBOUND_URL` and stores it for a job that reads it. It authenticates the
+ * caller before it reads the body. Every recipient gets the same response, so callers cannot find out which addresses
+ * exist. It acknowledges even the mail that it drops, because the service would otherwise retry for hours.
  */
 import { createInboundStore } from "../../shared/db/inbound_store.ts";
 import type { Deps } from "../../shared/deps.ts";

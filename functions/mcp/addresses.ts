@@ -1,5 +1,5 @@
 /**
- * Adds absolute URLs to results. The database does not know our addresses, so it names the page, and this module builds
+ * Adds absolute URLs to results. The database does not know our addresses: it names the page, and this module builds
  * the URL from the configuration.
  */
 import type { Envelope } from "../../shared/connector/result.ts";
@@ -30,9 +30,9 @@ export interface Addresses {
 }
 
 /**
- * Adds `connect_url` to a bill without a provider, `csv_url` to a file that is too long for an answer, `upload.url` to
- * an import that needs its file, `url` to a document, `upgrade_url` to a refusal because of the plan, the page of a
- * pending proposal, and the pages of members, plan and export to the answers that refer to them.
+ * Adds URLs to the results that refer to pages: `connect_url` for a bill without a provider, `csv_url` for a file too
+ * long for an answer, `upload.url` for an import that needs its file, `url` for a document, `upgrade_url` for a
+ * refusal because of the plan. Also the pages of pending proposals, members, plan and export.
  */
 export async function withAddresses(
   envelope: Envelope,

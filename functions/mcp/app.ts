@@ -28,7 +28,7 @@ const FRONT = {
 };
 const DIRECT = { endpoint: "/", documents: ["/.well-known/oauth-protected-resource"] };
 
-/** How many callers with unproven tokens are served at once. The other places stay free for proven ones. */
+/** How many callers with unverified tokens are served at once. The other places stay free for verified ones. */
 const UNPROVEN = 12;
 
 interface Options {

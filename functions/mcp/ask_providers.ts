@@ -1,6 +1,6 @@
 /**
- * Queries providers for the tool that fetches amounts. Credentials are read with the service role, since no user may
- * read them, and are sent only to their provider.
+ * Queries providers for the tool that fetches amounts. The service role reads the credentials, since no user may read
+ * them, and sends each only to its provider.
  */
 import type { FollowUpServices } from "../../shared/connector/tool.ts";
 import { createCredentialStore } from "../../shared/db/credential_store.ts";
@@ -10,7 +10,7 @@ import { outsidePlace } from "../../shared/http/place.ts";
 import { type Answer, createAsk, isAboutOneMonth, type PendingLink } from "../../shared/providers/ask.ts";
 import { PROVIDERS, type Registry } from "../../shared/providers/registry.ts";
 
-/** The limit for all months of a link; a person is waiting. */
+/** The limit for all months of a link, because a person is waiting. */
 const DEADLINE_MS = 10_000;
 
 export function createAskProviders(deps: Deps, registry: Registry = PROVIDERS): FollowUpServices["askProviders"] {

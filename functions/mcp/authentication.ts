@@ -12,7 +12,7 @@ import { hashToken } from "../../shared/oauth/tokens.ts";
 import type { Connector } from "./connector.ts";
 
 /**
- * The caller's token, not yet checked.
+ * The caller's token, not yet verified.
  * @throws {AppError} `unauthorized` with a challenge, or `invalid_request` when it is not a bearer credential.
  */
 export async function callerOf(c: AppContext, connector: Connector): Promise<Bearer> {
@@ -70,8 +70,8 @@ export const authenticateCaller = async (connector: Connector, caller: Bearer): 
   refusalResponse(await authenticate(connector, caller), connector);
 
 /**
- * Keeps "last used" accurate to within an hour. A separate call after the response, so that no tool call waits for it;
- * if it fails, the next request tries again.
+ * Keeps "last used" accurate to within an hour. Runs after the response, so that no tool call waits for it; if it
+ * fails, the next request tries again.
  */
 export function recordLastUsed(
   { store, log }: Connector,
@@ -92,8 +92,8 @@ function unauthorized({ address, words }: Connector, error?: ChallengeError): Ap
 }
 
 /**
- * RFC 6750 §3.1: a client may ask the person again, who can then choose write access, or show the page where the person
- * can allow it.
+ * RFC 6750 §3.1: a client may ask the person again, who can then choose write access. Or it can show the page where
+ * the person can allow it.
  */
 function narrowedResponse(
   { grant_id, organization }: NarrowedWrite,

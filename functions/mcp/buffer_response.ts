@@ -1,10 +1,10 @@
 /**
- * Waits for the SDK's complete response and returns it as JSON. In the older protocol revision, the answer is an event
- * stream of one event if the client asked for progress but got none.
+ * Waits for the SDK's complete response and returns it as JSON. In the older protocol revision, a client that asked
+ * for progress but got none receives an event stream with one event.
  */
 import { plainError } from "./plain_error.ts";
 
-/** Ends only at a line feed, because "." and "$" also stop at U+2028, which JSON may contain. */
+/** Ends only at a line feed: "." and "$" also stop at U+2028, which JSON may contain. */
 const EVENT_DATA = /^data: ?([^\n]+)/m;
 
 export async function bufferResponse(response: Response): Promise<Response> {

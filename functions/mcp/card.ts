@@ -1,6 +1,6 @@
 /**
- * `GET` of the connector: a description of the server for token holders. A client that requests an event stream gets a
- * clear refusal, because it would reconnect endlessly after any response that isn't a stream.
+ * `GET` of the connector: describes the server to token holders. A client that requests an event stream gets a clear
+ * refusal, because it would reconnect endlessly after any other response.
  */
 import { acceptsEventStream } from "../../shared/connector/accept.ts";
 import { AppError } from "../../shared/errors.ts";

@@ -17,13 +17,13 @@ export interface Connector extends Addresses {
   clock: Clock;
   /** The language of its texts. */
   words: Words;
-  /** The requested address; challenges point to its own document. */
+  /** The requested URL; challenges point to its own document. */
   address: ConnectorAddress;
-  /** Sends the mails of a new or decided proposal, after the answer. */
+  /** Sends the mails about a new or decided proposal, after the answer. */
   mailProposal(proposalId: string, requestId: string): void;
   /** Serves the tool that fetches amounts. */
   askProviders: FollowUpServices["askProviders"];
-  /** Serves the tool that takes files. @param tokenHash of the caller */
+  /** Serves the tool that receives files. @param tokenHash of the caller */
   fetchFile(url: string, tokenHash: string): ReturnType<FollowUpServices["fetchFile"]>;
   /** The dependencies of the events extension. */
   events: EventDeps;

@@ -1,4 +1,4 @@
-/** The whole contract of every tool as an MCP resource: limits, patterns and the fields that `tools/list` leaves out. */
+/** The full contract of every tool as an MCP resource: limits, patterns and the fields that `tools/list` omits. */
 import type { ReadResourceResult, Resource } from "@modelcontextprotocol/server";
 import type { Words } from "../../shared/words/words.ts";
 import { TOOLS } from "./tools/mod.ts";

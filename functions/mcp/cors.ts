@@ -1,6 +1,6 @@
 /**
  * CORS of the connector, on every response including errors: a browser client that cannot read a 401 cannot sign in.
- * Any origin, no credentials; refusing origins is up to the origin check.
+ * It allows any origin and no credentials; a separate check refuses origins.
  */
 import type { MiddlewareHandler } from "hono";
 import type { AppContext, AppEnv } from "../../shared/http/app.ts";
@@ -38,8 +38,8 @@ export function preflight(c: AppContext, methods: string): Response {
 }
 
 /**
- * `Mcp-Param-*` mirror tool arguments (MCP 2026-07-28). Their names depend on the tool, so they are allowed as
- * requested.
+ * `Mcp-Param-*` headers mirror tool arguments (MCP 2026-07-28). Their names depend on the tool, so the preflight
+ * allows the requested ones.
  */
 function requestedParameters(c: AppContext): string[] {
   const requested = c.req.header("access-control-request-headers") ?? "";

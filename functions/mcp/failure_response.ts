@@ -1,4 +1,4 @@
-/** Responses to failures, as the connector's clients get them. */
+/** Responses to the connector's clients after a failure. */
 import { errorResponse } from "../../shared/connector/json_rpc.ts";
 import type { AppError } from "../../shared/errors.ts";
 

@@ -1,4 +1,4 @@
-/** Downloads a file that a host passes to a tool by a temporary address, as ChatGPT does (`openai/fileParams`). */
+/** Downloads a file that a host passes to a tool by a temporary URL, as ChatGPT does (`openai/fileParams`). */
 import type { FetchedFile } from "../../shared/connector/tool.ts";
 import type { ConnectorStore } from "../../shared/db/connector_store.ts";
 import { createIdentityStore } from "../../shared/db/identity_store.ts";
@@ -20,7 +20,7 @@ export function createFetchFile(
   { config, database, clock, log, guardedFetch }: FetchingDeps,
   store: Pick<ConnectorStore, "authenticate">,
 ): Connector["fetchFile"] {
-  /** Counts like an upload, but by grant, because the hosts' servers share few addresses. */
+  /** Counts like an upload, but by grant, because the hosts' servers share few IP addresses. */
   async function count(tokenHash: string): Promise<void> {
     const limit = limitOf(config, LIMIT);
     if (!limit) return;
@@ -39,7 +39,7 @@ export function createFetchFile(
 
   return async (url, tokenHash) => {
     const host = URL.canParse(url) ? new URL(url).hostname : "";
-    // A model that follows a document's instructions could otherwise send the books to any host, as part of an address.
+    // Otherwise a model that follows a document's instructions could send the books to any host, as part of a URL.
     if (!config.fileHosts.some((known) => host === known || host.endsWith(`.${known}`))) {
       log.info("file_host_refused", { host: host.slice(0, 100) });
       return refuse("invalid_argument.file_address");

@@ -1,4 +1,4 @@
-/** Mails about proposals, sent after the tool's answer. The mailer loads then, so that no other call waits for it. */
+/** Mails about proposals, sent after the tool's answer. The mailer loads only then, so no other call waits for it. */
 import type { Deps } from "../../shared/deps.ts";
 import { afterAnswer } from "../../shared/http/after_answer.ts";
 import { describeError } from "../../shared/log.ts";

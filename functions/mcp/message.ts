@@ -2,9 +2,9 @@
  * `POST` of the connector: one JSON-RPC message. The SDK handles it; this module decides whether to serve the caller
  * and how much to read. A `tools/call` runs first, because its SQL also checks the token, which saves a round trip. A
  * cheap query authenticates other messages, and calls that reached no SQL. A message over the unauthenticated limit is
- * authenticated before the rest is read. An invalid token gets a 401, whatever else is wrong. Answers are buffered,
- * because the verdict on the caller arrives with them. An answer with progress becomes a stream at its first event,
- * when the verdict is known.
+ * authenticated before the rest is read. An invalid token always gets a 401, whatever else is wrong. The connector
+ * buffers answers, because the verdict on the caller arrives with them. An answer with progress becomes a stream at
+ * its first event, when the verdict is known.
  */
 import { acceptsEventStream } from "../../shared/connector/accept.ts";
 import { errorResponse, INVALID_REQUEST, nestsDeeper, readMessage } from "../../shared/connector/json_rpc.ts";
@@ -28,7 +28,7 @@ const LARGEST_BYTES = Math.max(...BYTES_OF_TOOLS.values());
 /** Far deeper than any protocol message; limited because the SDK recurses into it. */
 const MAX_DEPTH = 100;
 
-/** @param caller with a token that is not yet checked. */
+/** @param caller with a token that is not yet verified. */
 export async function postMessage(c: AppContext, connector: Connector, caller: Bearer): Promise<Response> {
   const body = bodyOf(c);
   const isShort = await body.readUpTo(MESSAGE_BYTES);
@@ -50,7 +50,7 @@ async function answer(
   const message = readMessage(parsed);
   const isCall = message.method === "tools/call";
   const maxBytes = (isCall && BYTES_OF_TOOLS.get(message.toolName ?? "")) || MESSAGE_BYTES;
-  // Not checked earlier: only authenticated callers get here with a longer message.
+  // Not checked earlier: only authenticated callers reach this line with a longer message.
   if (body.length > maxBytes) throw tooLarge(connector, maxBytes);
 
   const isTooDeep = nestsDeeper(parsed, MAX_DEPTH);

@@ -1,10 +1,11 @@
 /**
- * Rewrites the SDK's error for invalid parameters. The SDK puts its schema library's issues as JSON into the message
- * and calls it an internal error; here it becomes a sentence and a caller's error (JSON-RPC 2.0 section 5.1).
+ * Rewrites the SDK's error for invalid parameters. The SDK puts the issues of its schema library into the message as
+ * JSON, and reports an internal error. The rewritten error is a sentence and a caller's error (JSON-RPC 2.0 section
+ * 5.1).
  */
 import { INVALID_PARAMS } from "../../shared/connector/json_rpc.ts";
 
-/** How many issues an answer lists. */
+/** The maximum number of issues that an answer lists. */
 const MAX_FINDINGS = 3;
 
 const FINDINGS = /"error":\{"code":-3260[23],"message":"[^"[]*\[/;

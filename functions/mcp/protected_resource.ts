@@ -1,6 +1,6 @@
 /**
- * The protected-resource document (RFC 9728 §2) of one of the connector's addresses. `resource` is the requested
- * address, because clients compare it with the one that they were given.
+ * The protected-resource document (RFC 9728 §2) of one of the connector's URLs. `resource` is the requested URL,
+ * because clients compare it with the configured one.
  */
 import { SCOPE } from "../../shared/oauth/scope.ts";
 import type { AppContext } from "../../shared/http/app.ts";

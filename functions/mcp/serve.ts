@@ -1,5 +1,5 @@
 /**
- * The SDK's response to one message whose body was already read, within our limit. The SDK handles both protocol eras
+ * The SDK's response to one message, whose body was already read within our limit. The SDK handles both protocol eras
  * and reports problems with a request to the client itself. A message of the older era that needs no stream gets JSON,
  * because buffering a stream would mean reading it again.
  */

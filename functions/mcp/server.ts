@@ -1,6 +1,6 @@
 /**
- * The MCP server of one request: its lists, and the handler of tool calls. The SDK handles both protocol eras. We use
- * its low-level server, which shows the contracts unchanged and passes no exception on to clients.
+ * The MCP server of one request: its lists, and the handler of tool calls. The SDK handles both protocol eras. It is
+ * the SDK's low-level server, which shows the contracts unchanged and passes no exception on to clients.
  */
 import {
   type CallToolRequest,
@@ -30,11 +30,11 @@ import { getPrompt, listPrompts } from "./prompts.ts";
 import { guideResource, readSkill, registerSkills } from "./skills/register.ts";
 import { TOOLS } from "./tools/mod.ts";
 
-/** Most lists change only with a release; private, because a shared cache must not answer without the token. */
+/** Most lists change only with a release. Private, because a shared cache must not answer without the token. */
 const LIST_CACHE = { ttlMs: 3_600_000, cacheScope: "private" } as const;
 
 const OPTIONS: ServerOptions = {
-  // A client that expects change notifications would hold a stream and a worker for nothing.
+  // A client that expects change notifications would keep a stream and a worker open for nothing.
   capabilities: {
     tools: { listChanged: false },
     prompts: { listChanged: false },
@@ -73,7 +73,7 @@ function withoutFiles({ inputSchema, _meta, ...listed }: Tool["listed"]): Tool["
   return { ...listed, inputSchema: { ...inputSchema, properties: Object.fromEntries(properties) }, _meta: meta };
 }
 
-/** The description of a tool explains its file argument, which has no description of its own. */
+/** The tool's description explains its file argument, which has no description of its own. */
 function textsOf(texts: Words["tools"][keyof Words["tools"]], takesFiles: boolean) {
   const { title, description } = texts;
   return { title, description: takesFiles && "descriptionOfFile" in texts ? texts.descriptionOfFile : description };
@@ -86,7 +86,7 @@ export const listTools = ({ tools }: Words, onlyReads: boolean, takesFiles: bool
     ...listed,
     inputSchema: listedSchema(listed.inputSchema),
     ...textsOf(tools[listed.name], takesFiles),
-    // Clients of the revision 2025-03-26 and the review of Claude's directory read it here.
+    // Clients of the revision 2025-03-26 and the review of Claude's directory read this field.
     annotations: { title: tools[listed.name].title, ...listed.annotations },
   })) as ListToolsResult["tools"];
 
@@ -102,7 +102,7 @@ function showsForms(envelope: Record<string, unknown> = {}): boolean {
 }
 
 export interface ServerOf {
-  /** Answers a call of a known tool; its exceptions reach the client. */
+  /** Handles a call of a known tool; its exceptions reach the client. */
   run: RunTool;
   words: Words;
   /** Whether only the reading tools are listed, and no events. */
@@ -128,7 +128,7 @@ export function createServer({ run, words, onlyReads, identity, reader, events, 
     }
     const progressToken = params._meta?.progressToken;
     const progress = (event: ProgressEvent) => {
-      // Fails when the client has gone, which `signal` reports.
+      // Fails after the client disconnected, which `signal` reports.
       notify({ method: "notifications/progress", params: { progressToken, ...event } }).catch(() => {});
     };
     const call = (args: unknown) => run(tool, args, { signal, ...(progressToken !== undefined && { progress }) });

@@ -1,4 +1,4 @@
-/** `DELETE` of the connector, which ends a session. There are no sessions, so it always succeeds. */
+/** `DELETE` of the connector, which ends a session. The connector has no sessions, so it always succeeds. */
 import type { AppContext } from "../../shared/http/app.ts";
 import { authenticateCaller, callerOf } from "./authentication.ts";
 import type { Connector } from "./connector.ts";

@@ -1,6 +1,6 @@
 /**
- * Streams the progress of a call if the client asked for it. The answer becomes an event stream with the first report,
- * which follows a successful database call. Until then a refusal can still be an HTTP status; afterwards it is the
+ * Streams the progress of a call if the client asked for it. The first report, which follows a successful database
+ * call, turns the answer into an event stream. Until then a refusal can still be an HTTP status; afterwards it is the
  * stream's last event.
  */
 import { ProtocolError } from "@modelcontextprotocol/server";
@@ -35,7 +35,7 @@ export async function untilBegun(response: Response, { begun }: ToolCall): Promi
   return new Response(body, response);
 }
 
-/** A call that reports a refusal after its first progress by throwing the response's error. */
+/** Runs a call. After its first progress report, a refusal throws the response's error. */
 export function refuseOnStream(
   { run, begun, verdict }: ToolCall,
   connector: Connector,

@@ -1,6 +1,6 @@
 /**
- * One tool call: checks the arguments, runs the tool's SQL, and keeps its verdict on the caller, because the SDK turns
- * any result into a response before we could check it.
+ * One tool call: checks the arguments, runs the tool's SQL, and keeps the SQL's verdict on the caller, because the SDK
+ * turns any result into a response at once.
  */
 import type { Arguments, Tool } from "../../shared/connector/tool.ts";
 import { listedArguments } from "../../shared/connector/listed_schema.ts";
@@ -23,7 +23,7 @@ export interface ToolCall {
    * @throws {AppError} the reason that the tool did not run, unless the tool itself failed
    */
   verdict(): Promise<Authentication | ToolRun>;
-  /** The verdict with which the first progress was reported. From then on the answer can only be a stream. */
+  /** The verdict that came with the first progress report. From then on, the answer can only be a stream. */
   begun(): ToolRun | undefined;
 }
 
@@ -41,7 +41,7 @@ interface Options {
   note(fields: LogFields): void;
   /** An earlier verdict on the caller. */
   known?: Authentication | undefined;
-  /** Whether the client takes progress. */
+  /** Whether the client accepts progress. */
   isStreamed: boolean;
 }
 
@@ -50,7 +50,7 @@ export function createToolCall(
   { caller, requestId, note, known, isStreamed }: Options,
 ): ToolCall {
   const { store, log, clock, words } = connector;
-  // For internal failures, the caller learns only the id to quote in a report.
+  // After an internal failure, the caller gets only the id to quote in a report.
   const internal: FactEnvelope = {
     ok: false,
     error: { code: "internal", params: { details: { request_id: requestId } } },
@@ -59,7 +59,7 @@ export function createToolCall(
   let failure: AppError | undefined;
   let called: Tool | undefined;
   let begun: ToolRun | undefined;
-  /** The result of a further call in the same request; also undefined if the caller has lost access meanwhile. */
+  /** The result of a further call in the same request; undefined also if the caller has lost access in the meantime. */
   async function followUp(
     tool: Tool,
     sent: Arguments,
@@ -106,7 +106,7 @@ export function createToolCall(
         const shown = listCommit(said, tool.listed.inputSchema);
         const result = parsed.understood ? { ...shown, understood: parsed.understood } : shown;
         const about = proposalId ?? (name === "decide_proposal" && facts.ok && parsed.value.proposal_id);
-        // After the answer, sends mail to the approvers or to the proposer.
+        // Sends mail to the approvers or to the proposer after the answer.
         if (about) connector.mailProposal(String(about), requestId);
         note({
           tool: name,
@@ -141,7 +141,7 @@ function listCommit({ data, error, ...envelope }: Envelope, schema: JsonSchema):
   };
 }
 
-/** A write that reached no SQL because of its arguments gets the same refusal as one that did. */
+/** A write that its arguments kept from the SQL gets the same refusal as one that reached it. */
 function refuseNarrowed(caller: Authentication, tool: Tool | undefined): Authentication | NarrowedWrite {
   if (caller.outcome !== "ok" || caller.barred_by !== "grant" || tool?.listed.annotations.readOnlyHint !== false) {
     return caller;
@@ -153,5 +153,5 @@ function refuseNarrowed(caller: Authentication, tool: Tool | undefined): Authent
 const nameRequest = (result: ToolResult, requestId: string): ToolResult =>
   result.isError ? { ...result, _meta: { request_id: requestId } } : result;
 
-/** Ends a tool's work when its caller loses access halfway. The verdict has the reason. */
+/** Ends a tool's work when its caller loses access halfway. The verdict contains the reason. */
 class RefusedMeanwhile extends Error {}

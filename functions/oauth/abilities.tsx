@@ -9,7 +9,7 @@ import type { PageWords } from "../../shared/words/page_words.ts";
 interface AbilitiesView {
   organizations: readonly ConsentOrganization[];
   access: Access;
-  /** A line about the address that opens after the choice. */
+  /** A line about the page that opens after the choice. */
   destination: Child;
   words: PageWords["consent"];
 }

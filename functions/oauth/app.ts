@@ -35,8 +35,8 @@ export function createOAuthApp(deps: Deps, languages?: Languages): App {
   serve("POST", "/api/oauth/register", register);
   serve("POST", "/api/oauth/revoke", revoke);
 
-  // No CORS here, because other sites must not read a signed-in person's pages. The pages are loaded on first use, so
-  // that the token endpoint starts without them.
+  // No CORS here, because other sites must not read a signed-in person's pages. The pages load on first use, so the
+  // token endpoint starts without them.
   app.get(PAGE, async (c) => (await import("./authorize.ts")).authorize(c, server));
   app.post(PAGE, async (c) => (await import("./consent.ts")).decideConsent(c, server));
   return app;

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
- * Responses of the authorization endpoint that reach the client through the browser (RFC 6749 §4.1.2). Each carries
- * the issuer, so that a client of several servers can tell them apart (RFC 9207), and the state unchanged.
+ * Responses of the authorization endpoint that reach the client through the browser (RFC 6749 §4.1.2). Each contains
+ * the unchanged state, and the issuer, because a client of several servers must tell them apart (RFC 9207).
  */
 import type { AppContext } from "../../shared/http/app.ts";
 import { AUTHORIZATION_ERRORS, type AuthorizationRefusal } from "../../shared/oauth/authorization_request.ts";
@@ -18,10 +18,10 @@ interface Verified {
 }
 
 /**
- * Reports an error to the client before the person saw a page. Anybody can register a client, so this could be abused
- * as an open redirect. A redirect URI that the person has not approved before therefore gets a page with the error and
- * a link (RFC 9700 §4.11.2). Apps on the person's own device and published callbacks of known makers are also
- * redirected directly. With `prompt=none`, which works without a person, only approved redirect URIs are.
+ * Reports an error to the client before the person has seen a page. Anybody can register a client and abuse this as an
+ * open redirect. Therefore a redirect URI that the person has not approved before gets a page with the error and a
+ * link (RFC 9700 §4.11.2). Apps on the person's own device and published callbacks of known makers get a redirect,
+ * too. With `prompt=none`, which works without a person, only approved redirect URIs do.
  */
 export async function refuseUnasked(
   c: AppContext,
@@ -32,7 +32,7 @@ export async function refuseUnasked(
     target: RedirectTarget;
     /** Whether the request has `prompt=none`. */
     isSilent: boolean;
-    /** Redirect URIs the person has already approved for this client. */
+    /** Redirect URIs that the person has already approved for this client. */
     approved: readonly string[];
   },
 ): Promise<Response> {
@@ -42,7 +42,7 @@ export async function refuseUnasked(
   const isKnown = target.kind !== "https" || appOfCallback(uri) !== undefined;
   if (isApproved || (isKnown && !isSilent)) return answer;
   const { unasked, unchanged } = c.get("reader").words.consentRefusals;
-  // The OAuth error description, in English, for the app's developers.
+  // The OAuth error description, in English for the app's developers.
   const what = <code>{AUTHORIZATION_ERRORS[reason].error_description}</code>;
   const { message, label } = target.kind === "https"
     ? { message: unasked.fromHost(target.host, what), label: unasked.goTo(target.host) }

@@ -55,7 +55,7 @@ export async function authorize(c: AppContext, server: AuthorizationServer): Pro
   // Always ask, because any app on this computer could impersonate one that was allowed before (RFC 8252 §8.6).
   if (isSilent) return await refuse("consent_required");
   if (!onboarded) return redirect(withNext("/onboarding", authorizationPath(sent)), 302);
-  // They completed onboarding but have no organization, because they left their only one.
+  // The person completed onboarding but left their only organization.
   if (organizations.length === 0) return redirect(withNext("/organizations/new", authorizationPath(sent)), 302);
 
   const consent = { id: crypto.randomUUID(), userId: user.id, request: judged.request };

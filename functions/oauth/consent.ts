@@ -1,7 +1,6 @@
 /**
- * The consent decision (RFC 6749 §4.1.1), posted by the consent page. The request is taken from the signed page, the
- * person from the session, the permission from the database. Submitting again within half a minute yields the same
- * code.
+ * The consent decision (RFC 6749 §4.1.1), posted by the consent page. The signed page provides the request, the
+ * session the person, the database the permission. Submitting again within half a minute returns the same code.
  */
 import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
@@ -64,8 +63,8 @@ export async function decideConsent(c: AppContext, server: AuthorizationServer):
 }
 
 /**
- * Browsers always send a form's origin, so a request without one does not come from a browser. The signed page serves
- * as the form token, because it names the person who saw it.
+ * Browsers always send a form's origin, so a request without one comes from another program. The signed page serves as
+ * the form token, because it names the person who saw it.
  */
 function requireOwnSite(c: AppContext, site: string): void {
   const origin = c.req.header("origin");

@@ -22,17 +22,17 @@ export interface ConsentPage {
   organizations: readonly ConsentOrganization[];
   /** Whether the operator has plans. */
   hasPlans: boolean;
-  /** Whether the person limits this app to reading in some organization. */
+  /** Whether the person has limited this app to reading in some organization. */
   isNarrowed: boolean;
   /**
-   * The preselected access. A person's earlier choice of read-only stays, so that no app gains access with another
-   * request.
+   * The preselected access. A person's earlier read-only choice stays, because another request must not widen an app's
+   * access.
    */
   access: Access;
   user: SignedInUser;
   /** The signed request that this page asks about. */
   token: string;
-  /** Path of the request, to return to after switching accounts. */
+  /** Path of the request, for the return after switching accounts. */
   path: string;
 }
 
@@ -114,7 +114,7 @@ export async function showConsent(
 
 type ConsentWords = PageWords["consent"];
 
-/** The first letter of the client's name, instead of a logo that could imitate another app's. */
+/** The first letter of the client's name, because a logo could imitate another app's. */
 const monogram = (name: string): string =>
   [...new Intl.Segmenter("en", { granularity: "grapheme" }).segment(name.trim())][0]?.segment.toUpperCase() ?? "";
 
@@ -200,7 +200,7 @@ interface CautionView {
   words: ConsentWords;
 }
 
-/** A warning before the Allow button, if there is one. */
+/** A warning before the Allow button, if any applies. */
 function Caution({ target, ...view }: CautionView & { target: RedirectTarget }) {
   const { name, trust, words } = view;
   switch (target.kind) {

@@ -1,6 +1,6 @@
 /**
- * Quotas for fetching and storing a client's metadata document. Anybody can make us fetch documents, so each caller
- * gets a share of the total. Documents of connected clients have separate quotas.
+ * Quotas for fetching and storing a client's metadata document. Anybody can trigger a fetch, so each caller gets a
+ * share of the total. Documents of connected clients have separate quotas.
  */
 import type { ClientRoom, Quota } from "../../shared/db/quota.ts";
 import type { AppContext } from "../../shared/http/app.ts";

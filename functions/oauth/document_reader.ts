@@ -1,6 +1,6 @@
 /**
  * Reads and validates clients' metadata documents. Concurrent reads of a document share one fetch, and a failed fetch
- * is not retried for a moment; both apply per process. Successes are not cached here.
+ * is not retried for a moment; both apply per process. This module does not cache successes.
  */
 import type { Clock } from "../../shared/clock.ts";
 import type { GuardedFetch } from "../../shared/net/guarded_fetch.ts";
@@ -15,17 +15,17 @@ import { MAX_DOCUMENT_BYTES } from "../../shared/oauth/limits.ts";
 
 export type ReadDocument =
   | { ok: true; document: ClientDocument; freshUntil: Date }
-  /** `unavailable`: it could not be fetched, so nothing is known about its content. */
+  /** `unavailable`: the fetch failed, so nothing is known about the document's content. */
   | { ok: false; reason: FetchRefusal | DocumentRefusal; unavailable: boolean };
 
 export type DocumentReader = (clientId: string) => Promise<ReadDocument>;
 
 /** Long enough for impatient reloads, short enough for a developer who is fixing the document. */
 const FAILURE_CACHE_MS = 30_000;
-/** Anybody can cause failures for as many URLs as the limits allow, so keep only the latest. */
+/** Anybody can cause failures for as many URLs as the limits allow, so the cache keeps only the latest. */
 const MAX_FAILURES = 1000;
 
-/** Failures of the network or of the other server, as opposed to an invalid document or address. */
+/** Failures of the network or of the other server, as opposed to an invalid document or URL. */
 const UNAVAILABLE: ReadonlySet<FetchRefusal> = new Set([
   "unresolvable",
   "unreachable",

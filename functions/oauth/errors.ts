@@ -1,6 +1,6 @@
 /**
  * Errors of the JSON endpoints: maps each internal reason to the deliberately vague error that the caller gets (RFC
- * 6749 §5.2, RFC 7009 §2.2.1, RFC 7591 §3.2.2). The reason itself goes to the log.
+ * 6749 §5.2, RFC 7009 §2.2.1, RFC 7591 §3.2.2). The reason itself appears only in the log.
  */
 import type { Redemption, Rotation } from "../../shared/db/oauth_store.ts";
 import type { Config } from "../../shared/config.ts";
@@ -41,7 +41,7 @@ const wire = (error: string, error_description: string, status: 400 | 401 = 400)
 });
 
 const UNKNOWN_CLIENT = wire("invalid_client", "unknown client_id; register again", 401);
-// One text per grant type: which check failed would help an attacker.
+// One text per grant type, because the name of the failed check would help an attacker.
 const BAD_CODE = wire("invalid_grant", "the authorization code is not valid, has expired or was used before");
 const BAD_REFRESH_TOKEN = wire("invalid_grant", "the refresh token is not valid, has expired or was revoked");
 
@@ -88,7 +88,7 @@ const WIRE: Readonly<Record<Refusal, WireError>> = {
   ),
 };
 
-/** Answers with the public error for a reason. A more precise `detail` replaces its text. */
+/** Responds with the public error for a reason. A more precise `detail` replaces its text. */
 export function refuse(
   c: AppContext,
   { log }: Pick<AuthorizationServer, "log">,
@@ -119,11 +119,11 @@ const FAILURES: Readonly<Record<ErrorCode, string>> = {
   rate_limited: "temporarily_unavailable",
   internal: "server_error",
   overloaded: "temporarily_unavailable",
-  // Never invalid_grant, because a client would then discard its tokens over an outage.
+  // Never invalid_grant, because a client would discard its tokens after an outage.
   unavailable: "temporarily_unavailable",
 };
 
-/** Pages answer failures as pages, everything else as OAuth errors. */
+/** Page routes show failures as pages, all others as OAuth errors. */
 export function renderError(config: Config): RenderError {
   return async (error, c) => {
     if (!isPage(c)) {

@@ -13,7 +13,7 @@ import type { AuthorizationServer } from "./server.ts";
 export type Form<Name extends string> = Partial<Record<Name, string>>;
 
 /**
- * @returns the form, or the error response. JSON is refused like any other type: RFC 6749 only allows forms.
+ * @returns the form, or the error response. JSON is refused like any other type, because RFC 6749 allows only forms.
  * @throws {AppError} `payload_too_large`
  */
 export async function readForm<Name extends string>(

@@ -1,6 +1,6 @@
 /**
- * The authorization code grant (RFC 6749 §4.1.3, RFC 7636 §4.5): exchanges a valid code for the first tokens of a
- * new grant. One database call in every case.
+ * The authorization code grant (RFC 6749 §4.1.3, RFC 7636 §4.5): exchanges a valid code for the first tokens of a new
+ * grant, in one database call.
  */
 import { Buffer } from "node:buffer";
 import { type AppContext, note } from "../../shared/http/app.ts";
@@ -29,7 +29,7 @@ export async function exchangeCode(c: AppContext, server: AuthorizationServer, f
   const client = { client_id: sent.client_id };
   const limits = await tokenLimits(server.config, c);
 
-  // Report an unknown client first, so that it registers again instead of requesting consent.
+  // Reports an unknown client first, so that it registers again instead of requesting consent.
   if (judged.outcome === "refused") {
     const { outcome } = await store.findClient({ clientId: sent.client_id, at, limits });
     return refuse(c, server, outcome === "found" ? judged.reason : outcome, client);

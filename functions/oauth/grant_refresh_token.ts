@@ -43,7 +43,7 @@ export async function exchangeRefreshToken(
     const grant = "grant_id" in rotation ? { grant_id: rotation.grant_id } : {};
     return refuse(c, server, rotation.outcome, { client_id: sent.client_id, ...grant });
   }
-  // The existing successor may have been derived with a secret that has since moved down the list.
+  // The existing successor may come from a secret that is no longer first in the list.
   for (const secret of config.codeSecrets) {
     const successor = await successorOf(presented, secret);
     if (hashToken(successor.refreshToken) === rotation.successor_hash) {

@@ -1,16 +1,16 @@
-/** Headers of every response of this function, and CORS on all but the pages. */
+/** Headers of every response of this function, and CORS for all responses except pages. */
 import type { MiddlewareHandler } from "hono";
 import type { AppContext, AppEnv } from "../../shared/http/app.ts";
 
-/** Pages of signed-in people must not be read or framed by other sites. */
+/** Other sites must not read or frame the pages of signed-in people. */
 export const isPage = (c: AppContext): boolean => c.req.path === PAGE;
 export const PAGE = "/api/oauth/authorize";
 
 export const headers: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
   const { headers } = c.res;
-  // Codes travel in URLs, so our URLs must not reach other sites as referrers, or search engines. Pages set these
-  // headers themselves.
+  // Codes travel in URLs, so our URLs must reach neither other sites, as referrers, nor search engines. Pages set
+  // these headers themselves.
   if (!headers.has("referrer-policy")) headers.set("referrer-policy", "no-referrer");
   headers.set("x-robots-tag", "noindex");
   headers.set("x-content-type-options", "nosniff");
@@ -23,7 +23,7 @@ export const headers: MiddlewareHandler<AppEnv> = async (c, next) => {
 };
 
 /**
- * Answers a preflight. The official client sends `MCP-Protocol-Version` on discovery, others more (Fetch §4.9: `*`
+ * Responds to a preflight. The official client sends `MCP-Protocol-Version` on discovery, others more (Fetch §4.9: `*`
  * would not cover Authorization).
  */
 export function preflight(c: AppContext, methods: string): Response {

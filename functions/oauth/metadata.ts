@@ -1,7 +1,7 @@
 /**
- * The authorization server's metadata (RFC 8414 §2), the same document at every discovery address. It includes the
- * members that OpenID Connect Discovery requires, since clients that look there reject a document without them; no
- * id token is ever issued.
+ * The authorization server's metadata (RFC 8414 §2), the same document at every discovery URL. It includes the members
+ * that OpenID Connect Discovery requires, since some clients reject a document without them. The server issues no id
+ * tokens.
  */
 import { OFFLINE_ACCESS, SCOPE } from "../../shared/oauth/scope.ts";
 import type { Endpoint } from "./server.ts";
@@ -36,5 +36,5 @@ export const metadata: Endpoint = (c, { urls, config }) =>
     CACHE,
   );
 
-/** No keys: tokens are opaque, and nothing is signed for others to verify. */
+/** No keys, because tokens are opaque and the server signs nothing that others verify. */
 export const jwks: Endpoint = (c) => c.json({ keys: [] }, 200, CACHE);

@@ -1,6 +1,6 @@
 /**
- * Finds the client of a request, and the person's organizations. The database has registered clients and a copy of each
- * metadata document. Stale copies are fetched again, within the limits.
+ * Finds the client of a request, and the person's organizations. The database stores registered clients and a copy of
+ * each metadata document. This module fetches stale copies again, within the limits.
  */
 import type { OpenedConsent, OpenedDocumentConsent, StoredClient } from "../../shared/db/oauth_store.ts";
 import type { AppContext } from "../../shared/http/app.ts";
@@ -25,9 +25,9 @@ export interface ClientLookup {
 }
 
 /**
- * One database call; two when a document had to be fetched.
- * @throws {AppError} `rate_limited` when the caller exceeds the page limit, or when a document must be fetched but may
- *   not be.
+ * Makes one database call, or two when a document had to be fetched.
+ * @throws {AppError} `rate_limited` when the caller exceeds the page limit, or when the limits forbid a required
+ * fetch.
  */
 export async function openClient(
   c: AppContext,

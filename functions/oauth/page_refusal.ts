@@ -6,7 +6,7 @@ import type { AuthorizationServer } from "./server.ts";
 
 export type PageRefusal = keyof PageWords["consentRefusals"]["reasons"];
 
-/** All others are 400. */
+/** Status by code; 400 for all others. */
 const FORBIDDEN: ReadonlySet<PageRefusal> = new Set([
   "consent_of_another_person",
   "not_a_member",
@@ -14,7 +14,7 @@ const FORBIDDEN: ReadonlySet<PageRefusal> = new Set([
 ]);
 const FINAL: ReadonlySet<PageRefusal> = new Set(["unknown_client", "already_decided"]);
 
-/** @param options.retry path of the same request; offered unless retrying cannot help. */
+/** @param options.retry path of the same request; the page offers it unless a retry cannot help. */
 export function refuseWithPage(
   c: AppContext,
   { config, log }: Pick<AuthorizationServer, "config" | "log">,

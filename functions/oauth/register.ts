@@ -1,5 +1,5 @@
 /**
- * Dynamic client registration (RFC 7591 §3). Public clients only, without secrets and without management of
+ * Dynamic client registration (RFC 7591 §3). Supports only public clients, without secrets and without management of
  * registrations.
  */
 import { Buffer } from "node:buffer";

@@ -1,6 +1,6 @@
 /**
  * Token revocation (RFC 7009): a refresh token ends its grant, an access token only itself. Unknown tokens and other
- * clients' tokens get the same response without effect. `token_type_hint` is not needed.
+ * clients' tokens get the same response without effect. The server ignores `token_type_hint`.
  */
 import { tokenLimits } from "../../shared/http/quotas.ts";
 import { hashToken } from "../../shared/oauth/tokens.ts";

@@ -13,7 +13,7 @@ export interface AuthorizationServer extends Deps {
   readDocument: DocumentReader;
   /** Hosts that we never contact for a client. */
   refusedHosts: readonly string[];
-  /** Addresses of the connector. Tokens are bound to the first, whichever was requested. */
+  /** Addresses of the connector. Tokens are bound to the first one, whichever the client requested. */
   resources: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** The token endpoint (RFC 6749 §3.2): grant_type is checked before the client. */
+/** The token endpoint (RFC 6749 §3.2). It checks grant_type before the client. */
 import { refuse } from "./errors.ts";
 import { readForm } from "./form.ts";
 import { exchangeCode } from "./grant_authorization_code.ts";

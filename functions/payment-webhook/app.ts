@@ -1,7 +1,7 @@
 /**
- * The payment webhook: receives the provider's subscription events and verifies them before parsing. It answers 2xx
- * whenever another delivery would change nothing, and 5xx only for temporary failures, because the provider retries
- * anything but 2xx for a day and then stops sending.
+ * The payment webhook: receives the provider's subscription events and verifies them before parsing. The provider
+ * retries any other status than 2xx for a day and then stops sending. Therefore the webhook returns 2xx whenever
+ * another delivery would change nothing, and 5xx only for temporary failures.
  */
 import { parseEvent } from "../../shared/billing/event.ts";
 import { importSecrets, isSigned } from "../../shared/billing/signature.ts";
@@ -40,14 +40,14 @@ export function createPaymentWebhookApp({ config, database, clock, log }: Deps):
     const bodyHash = sha256(new Uint8Array(body)).toString("hex");
     const verdict = await store.applyPaymentEvent(event, { bodyHash, eventId: eventIdOf(c), at: clock() });
     note(c, verdict);
-    // Retries cannot fix these errors; a person must.
+    // Retries cannot fix these errors; only a person can.
     if (verdict.reason) log.error("payment_event", { request_id: c.get("requestId"), ...verdict });
     return c.json({ status: verdict.outcome }, 200, { "cache-control": "no-store" });
   });
   return app;
 }
 
-/** The provider's event id, for support. The signature does not cover it, so nothing depends on it. */
+/** The provider's event id, for support. The signature does not cover it, so no logic depends on it. */
 function eventIdOf(c: AppContext): string | null {
   const eventId = c.req.header("x-payment-event-id") ?? c.req.header("x-razorpay-event-id") ?? "";
   return /^[\x21-\x7e]{1,128}$/.test(eventId) ? eventId : null;

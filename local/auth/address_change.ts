@@ -1,6 +1,6 @@
 /**
- * Changes of a sign-in address, confirmed at both addresses (`double_confirm_changes`), as in Supabase Auth 2.190: the
- * first used link answers with a message, the second one changes the address and starts a session.
+ * Changes of a sign-in address, confirmed at both addresses (`double_confirm_changes`), as in Supabase Auth 2.190. The
+ * first used link returns a message; the second one changes the address and starts a session.
  */
 import type { Session } from "../database/sql.ts";
 import { newToken } from "./one_time_tokens.ts";
@@ -31,7 +31,7 @@ export async function requestAddressChange(
   return mails;
 }
 
-/** @param hash of either link. @returns its address, and whether both addresses have now confirmed. */
+/** @param hash of either link @returns the link's address, and whether both addresses have now confirmed */
 export async function confirmAddressChange(
   session: Session,
   settings: AuthSettings,

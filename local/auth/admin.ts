@@ -108,8 +108,8 @@ async function answerWithUser(database: SqlDatabase, id: string): Promise<Respon
 }
 
 /**
- * Supports only `ban_duration`: hours, minutes or seconds such as `24h`, or `none`. Sessions stay, but are refused
- * during the ban.
+ * Supports only `ban_duration`: hours, minutes or seconds such as `24h`, or `none`. Sessions remain, but the ban
+ * blocks them.
  */
 async function banByAdmin(request: Request, database: SqlDatabase, id: string): Promise<Response> {
   const { ban_duration } = await request.json();

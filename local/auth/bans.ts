@@ -1,4 +1,4 @@
-/** Banned users. The identity provider checks bans before a password or code, and at every refresh. */
+/** Banned users. The identity provider checks for a ban before it checks a password or code, and at every refresh. */
 import type { SqlDatabase } from "../database/sql.ts";
 
 /** One of the ways to identify a user. */

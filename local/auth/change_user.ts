@@ -1,4 +1,4 @@
-/** `PUT /user`: requests a new address by mails to both addresses; lite handles anything else. */
+/** `PUT /user`: a change of address sends mails to both addresses; lite handles any other change. */
 import type { SqlDatabase } from "../database/sql.ts";
 import { requestAddressChange } from "./address_change.ts";
 import { emailExists, malformedAddress } from "./failure.ts";
@@ -13,7 +13,7 @@ interface ChangeOptions {
   siteUrl: string;
   sendMail(mail: { to: string; subject: string; html: string; text: string }): Promise<void>;
   passOn(request: Request): Promise<Response>;
-  /** The answer to `GET /user`, which refuses an ended session. */
+  /** The response to `GET /user`, which refuses an ended session. */
   readUser(request: Request): Promise<Response>;
   allowedRedirect(place: string | null): string;
 }

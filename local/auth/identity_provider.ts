@@ -1,7 +1,7 @@
 /**
- * The identity provider in front of lite's `/auth/v1`: sign-in mails with their links and codes, sign-up with a
- * password, bans and the access token hook behave like the real ones (Supabase Auth 2.190); sessions, refresh, user and
- * logout are lite's. It uses real time, regardless of the stack's clock, and does not limit mails.
+ * The identity provider in front of lite's `/auth/v1`. Sign-in mails with their links and codes, sign-up with a
+ * password, bans and the access token hook behave as in Supabase Auth 2.190; lite handles sessions, refresh, user and
+ * logout. It uses real time, whatever the stack's clock shows, and does not limit mails.
  */
 import { decode } from "hono/jwt";
 import type { DataServiceSettings } from "../data_service/settings.ts";
@@ -29,7 +29,7 @@ export interface IdentityProviderOptions
   extends Pick<DataServiceSettings, "siteUrl" | "publicUrl" | "jwtSecret" | "publishableKey" | "secretKey"> {
   database: SqlDatabase;
   settings: AuthSettings;
-  /** Whether it answers only the functions' requests and refuses passwords, sign-up and administration. */
+  /** Whether it serves only the functions, and refuses passwords, sign-up and administration. */
   isHardened?: boolean;
   sendMail(mail: { to: string; subject: string; html: string; text: string }): Promise<void>;
   /** lite's response to a request. */
@@ -38,7 +38,7 @@ export interface IdentityProviderOptions
 
 export type Handler = (request: Request) => Promise<Response>;
 
-/** Answers everything below `/auth/v1`. */
+/** Handles every request below `/auth/v1`. */
 export function createIdentityProvider(options: IdentityProviderOptions): Handler {
   const { database, settings, passOn } = options;
 
@@ -54,7 +54,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
       }
       return await handleAdmin(request, path.slice("/admin".length), options);
     }
-    // The gateway requires a project key, except from browsers following a link.
+    // The gateway requires a project key, except from browsers that follow a link.
     if (request.method === "POST" && !carriesKey(request, [options.publishableKey, options.secretKey])) {
       return Response.json({ message: "No API key found in request", hint: "Send it in the header apikey." }, {
         status: 401,
@@ -215,7 +215,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
     const body = await request.json().catch(() => ({}));
     if (body.type === "email_change") return await confirmChange(request, String(body.token_hash ?? ""));
     const digest = body.token_hash ? undefined : tokenHash(String(body.email ?? ""), String(body.token ?? ""));
-    // Checked before the code.
+    // The ban is checked before the code.
     if (digest && await isBanned(database, { email: String(body.email ?? "") })) return userBanned();
     const hashes = digest ? [digest, `pkce_${digest}`] : [String(body.token_hash)];
     const token = await findToken(database, settings, { type: String(body.type ?? ""), hashes });
@@ -240,7 +240,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
       : Response.json(finished.answer, { status: response.status });
   }
 
-  // Replaces unknown redirect addresses silently, like the real provider.
+  // Silently replaces unknown redirect URLs, like the real provider.
   function allowedRedirect(place: string | null): string {
     const isOurs = place && URL.canParse(place) && new URL(place).origin === options.siteUrl;
     return isOurs ? place : options.siteUrl;
@@ -254,7 +254,7 @@ const liteType = (kind: "confirmation" | "magic_link") => kind === "confirmation
 
 const redirect = (target: URL) => new Response(null, { status: 303, headers: { location: target.href } });
 
-// Like the real provider, in the query for servers and in the fragment for scripts.
+// Like the real provider: in the query for servers, in the fragment for scripts.
 function withError(
   target: URL,
   reason = { error_code: "otp_expired", error_description: INVALID_LINK },
@@ -276,7 +276,10 @@ function carriesKey(request: Request, keys: string[]): boolean {
   return given !== undefined && keys.includes(given);
 }
 
-/** The pages' requests to the identity provider (shared/http/session.ts). In production it answers no others. */
+/**
+ * The requests that our pages send to the identity provider (shared/http/session.ts). In production it serves no
+ * others.
+ */
 const ASKED = [
   "POST /otp",
   "POST /verify",
@@ -290,7 +293,7 @@ const ASKED = [
 async function isAskedByPages(request: Request, { searchParams }: URL, path: string): Promise<boolean> {
   if (!ASKED.includes(`${request.method} ${path}`)) return false;
   if (path === "/token") return ["pkce", "refresh_token"].includes(searchParams.get("grant_type") ?? "");
-  // The pages can change only the address, because a password would have no use.
+  // The pages can change only the address; nobody could use a password.
   if (request.method === "PUT") return !("password" in await request.clone().json().catch(() => ({})));
   return true;
 }

@@ -15,7 +15,7 @@ export interface MailValues {
   NewEmail?: string;
 }
 
-/** @throws {Error} on an unknown action or name. */
+/** @throws {Error} for an unknown action or name. */
 export function renderMail(template: MailTemplate, values: MailValues): MailTemplate {
   const value = (name: string): string => {
     const known = values[name as keyof MailValues];

@@ -36,7 +36,7 @@ export const ADDRESS = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 export const tokenHash = (email: string, digits: string) =>
   createHash("sha224").update(email.toLowerCase() + digits).digest("hex");
 
-/** @param isPkce whether the link is exchanged with a verifier, as its hash's prefix shows */
+/** @param isPkce whether a verifier is required to exchange the link; its hash then has the prefix */
 export function newToken(settings: AuthSettings, email: string, isPkce: boolean): { digits: string; hash: string } {
   const digits = String(randomInt(10 ** settings.otpLength)).padStart(settings.otpLength, "0");
   return { digits, hash: (isPkce ? "pkce_" : "") + tokenHash(email, digits) };
@@ -44,7 +44,7 @@ export function newToken(settings: AuthSettings, email: string, isPkce: boolean)
 
 /**
  * Creates a token for an address and, if it is new, the user. Returns undefined if the address is new but sign-up is
- * not allowed. A password is stored only for a new user, and stays when the address is confirmed.
+ * not allowed. Stores the password only for a new user; it remains valid when the address is confirmed.
  */
 export async function issueToken(
   session: Session,
@@ -81,7 +81,7 @@ export async function issueToken(
   return { userId: user.id, email, kind, hash, digits };
 }
 
-/** Inserts a user as the identity provider does; `confirmedAt` and `password` as the admin API may set them. */
+/** Inserts a user as the identity provider does; the admin API may set `confirmedAt` and `password`. */
 export async function createUser(
   session: Session,
   user: { email: string; id?: string; password?: string; confirmed?: boolean; userData?: object; appData?: object },
@@ -127,7 +127,7 @@ export async function findToken(
   return undefined;
 }
 
-/** Consumes a PKCE token, confirms the address and returns the code that its flow can exchange. */
+/** Consumes a PKCE token, confirms the address and returns the code that the PKCE flow can exchange. */
 export async function consumeIntoCode(
   session: Session,
   token: { userId: string; kind: SignInKind; hash: string },

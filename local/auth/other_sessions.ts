@@ -1,10 +1,10 @@
-/** Signing out everywhere else (`POST /logout?scope=others`), which lite does not support. */
+/** Signs out all other sessions (`POST /logout?scope=others`), which lite does not support. */
 import { decode } from "hono/jwt";
 import type { SqlDatabase } from "../database/sql.ts";
 
 interface OtherSessions {
   database: SqlDatabase;
-  /** The answer to `GET /user`, which refuses an ended session. */
+  /** The response to `GET /user`, which refuses an ended session. */
   readUser(request: Request): Promise<Response>;
 }
 

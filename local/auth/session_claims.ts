@@ -1,6 +1,6 @@
 /**
- * Completes sessions that lite creates, like the real identity provider: records the sign-in method, adds the claims
- * that lite lacks to the access token, and runs the custom access token hook, which may reject the session.
+ * Completes sessions that lite creates, as the real identity provider would: records the sign-in method, adds the
+ * claims that lite omits from the access token, and runs the custom access token hook, which may reject the session.
  */
 import { decode, sign } from "hono/jwt";
 import type { SqlDatabase } from "../database/sql.ts";
@@ -57,7 +57,7 @@ export async function finishSession(answer: SessionAnswer, options: SessionOptio
   };
   const asked = await askHook({ user_id: answer.user.id, claims, authentication_method: method }, options);
   if ("error" in asked) {
-    // The real provider does all this in one transaction.
+    // The real provider does all of this in one transaction.
     await database.query("delete from auth.sessions where id = $1", [payload.session_id]);
     return { refusal: asked.error };
   }

@@ -1,4 +1,4 @@
-/** The identity provider's settings from `supabase/config.toml`, for the embedded one. */
+/** The settings of the embedded identity provider, read from `supabase/config.toml`. */
 import { parse } from "smol-toml";
 import { wordsOf } from "../../shared/words/words.ts";
 import { type MailKind, signInText } from "./sign_in_template.tsx";

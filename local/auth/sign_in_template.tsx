@@ -9,15 +9,13 @@ import type { Words } from "../../shared/words/words.ts";
 export const MAIL_KINDS = ["magic_link", "confirmation", "email_change"] as const;
 export type MailKind = typeof MAIL_KINDS[number];
 
-/**
- * The link carries the token's hash to our own page: `RedirectTo`, or the default page if that address is not allowed.
- */
+/** The link sends the token's hash to our own page: `RedirectTo`, or the default page if that URL is not allowed. */
 const TOKENS: Record<MailKind, string> = {
   magic_link: "token_hash={{ .TokenHash }}&type=email",
   confirmation: "token_hash={{ .TokenHash }}&type=email",
   email_change: "token_hash={{ .TokenHash }}&type=email_change",
 };
-/** Our page, if the link's own address is not allowed. */
+/** Our page, if the link's own URL is not allowed. */
 const PAGES: Record<MailKind, string> = {
   magic_link: "/auth/callback",
   confirmation: "/auth/callback",

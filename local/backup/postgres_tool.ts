@@ -11,7 +11,7 @@ export class BackupError extends Error {
   override readonly name = "BackupError";
 }
 
-/** @param from a stream for its standard input. @returns its standard output. @throws {BackupError} */
+/** @param from a stream for the program's standard input @returns its standard output @throws {BackupError} */
 export async function run(
   program: "pg_dump" | "pg_restore" | "psql",
   args: string[],

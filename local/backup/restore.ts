@@ -5,7 +5,7 @@ import { SCHEMAS } from "./save.ts";
 
 const PSQL = ["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1"];
 
-/** Deletes rows that migrations inserted, in the same transaction; the backup has its own. */
+/** Deletes the rows that migrations inserted, in the same transaction, because the backup contains its own. */
 const EMPTY = `do $$ begin
   execute (
     select 'truncate ' || string_agg(format('%I.%I', t.schemaname, t.tablename), ', ')
@@ -44,7 +44,7 @@ export async function restore({ target, env }: Server, path: string): Promise<Co
   await run("psql", [
     ...PSQL,
     "--single-transaction",
-    // The rows are consistent, so skip foreign keys and triggers.
+    // The rows are consistent, so foreign keys and triggers can be skipped.
     "--command=set session_replication_role = replica",
     `--command=${EMPTY}`,
     "--file=-",
@@ -53,7 +53,7 @@ export async function restore({ target, env }: Server, path: string): Promise<Co
   return await counted();
 }
 
-/** The backup's text; if pg_restore fails, it ends with an error, so that the transaction rolls back. */
+/** The backup's text. If pg_restore fails, the text ends with an error, which rolls the transaction back. */
 function endingWhole(
   { stdout, status }: Deno.ChildProcess,
   reason: Promise<string>,

@@ -3,7 +3,8 @@ import { run, type Server } from "./postgres_tool.ts";
 
 export const SCHEMAS = ["app", "billing", "identity", "jobs", "oauth"];
 /**
- * Tables of Supabase Auth, without sessions: people have to sign in again, and apps stay connected by our own tokens.
+ * Tables of Supabase Auth, without sessions: people must sign in again, while apps stay connected through our own
+ * tokens.
  */
 const SIGN_IN = ["auth.users", "auth.identities"];
 

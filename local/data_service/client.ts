@@ -1,12 +1,12 @@
-/** Starts the data service in a Worker, and is its proxy. */
+/** Starts the data service in a Worker and represents it in the main thread. */
 import type { DataService, DataServiceSettings } from "./settings.ts";
 import type { Order, Report } from "./worker.ts";
 
 const RESTART_PAUSE_MS = 500;
 
 /**
- * With its own database, the service ends when that does. With an external server it is restarted on the same port,
- * because postgres.js throws an uncatchable error when a connection is lost at the wrong moment
+ * A service with its own database ends together with the database. With an external server it restarts on the same
+ * port, because postgres.js throws an uncatchable error when it loses a connection at the wrong moment
  * (https://github.com/porsager/postgres/issues/1208).
  * @param onDeath is called when it later ends permanently
  * @throws {Error} with the message of the failed start.

@@ -1,4 +1,4 @@
-/** Opens two views of one database: SQL for ourselves, and the connection of `@supabase/lite`. */
+/** Opens two interfaces to one database: SQL for our own code, and the connection of `@supabase/lite`. */
 import type { Connection } from "@supabase/lite";
 import { createPgliteConnection } from "@supabase/lite/pglite";
 import { createPostgresConnection } from "@supabase/lite/postgres";
@@ -34,6 +34,6 @@ export async function openDatabase(target: DataServiceSettings["database"]): Pro
     pgliteOptions: { extensions, parsers, serializers },
   });
   const database = await pgliteDatabase(connection.driver);
-  // The connection owns PGlite: closing it closes both.
+  // The connection owns PGlite, so closing it closes both.
   return { database, connection, close: () => connection.close() };
 }

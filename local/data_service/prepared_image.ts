@@ -1,6 +1,6 @@
 /**
- * A PGlite folder with every migration and no data. Creating it takes most of a first start, so it is created once per
- * version of the sources and then copied.
+ * A PGlite folder with every migration and no data. Its creation takes most of a first start, so it happens once per
+ * version of the sources, and later starts copy the folder.
  */
 import { cachedFolder } from "../cache.ts";
 import { copyFolder } from "../copy_folder.ts";
@@ -13,7 +13,7 @@ import { openDatabase } from "./connection.ts";
 const SETTINGS: LiteSettings = { siteUrl: "http://127.0.0.1", jwtSecret: "x", publishableKey: "x", secretKey: "x" };
 
 /**
- * Fills a folder that does not exist yet.
+ * Creates and fills a folder.
  * @param digest of the preparation, `preparationDigest`.
  * @returns false when images can't be stored; the caller then prepares the database in the folder itself.
  * @throws {MigrationError}

@@ -60,12 +60,12 @@ export async function startDataService(settings: DataServiceSettings, log: Log):
       log.error("failure", { route: pathname, error: describeError(thrown) });
       return Response.json({ code: 500, msg: "The embedded service failed; see its log" }, { status: 500 });
     }
-    // Hides the rest of lite, some of which needs no key: its settings, the whole schema, a data editor.
+    // Hides the rest of lite, part of which needs no key: its settings, the whole schema, a data editor.
     return Response.json({ message: "Not found" }, { status: 404 });
   });
 
   const jobs = await startJobs(database, settings, log);
-  // lite reads the schema before its first response, so do it now.
+  // lite reads the schema before its first response, so send it a request now.
   connection.introspect({ useCache: true }).catch((thrown) => log.error("failure", { error: describeError(thrown) }));
   return {
     preparedAs,
@@ -81,7 +81,8 @@ export async function startDataService(settings: DataServiceSettings, log: Log):
 }
 
 /**
- * Whether the folder is already prepared, which saves half a second. An empty folder is filled from the prepared image.
+ * Whether the folder is already prepared, which saves half a second. An empty folder is copied from the prepared
+ * image.
  */
 async function isPreparedAs(
   digest: string,

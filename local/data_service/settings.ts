@@ -1,4 +1,4 @@
-/** Settings of the data service; plain data, since they cross into a Worker. */
+/** Settings of the data service. They are plain data, because they are sent to a Worker. */
 export interface DataServiceSettings {
   /** PGlite's folder and the digest of the image that filled it, or the URL of a PostgreSQL server. */
   database: { folder: string; preparedAs?: string } | { url: string };
@@ -16,15 +16,15 @@ export interface DataServiceSettings {
   /** The destination of sign-in mails, in the form of `MAIL_URL`. */
   mailUrl: string;
   mailFrom: string;
-  /** Whether there is a checkout, which means that the operator sells plans. */
+  /** Whether a checkout is configured, which means that the operator sells plans. */
   sellsPlans: boolean;
   /** Load supabase/seed.sql into a database without users. */
   demo: boolean;
   /** Run the jobs in `cron.job`. */
   schedules: boolean;
-  /** For real use: the identity provider answers only the functions, and other instances may use the same database. */
+  /** For real use: the identity provider serves only the functions, and other instances may use the same database. */
   production?: {
-    /** Jobs call this process here instead of at `publicUrl`. */
+    /** Jobs call this process at this URL instead of `publicUrl`. */
     jobsUrl: string;
   };
 }

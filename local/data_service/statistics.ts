@@ -1,6 +1,6 @@
 /**
  * Gathers statistics of tables that have grown, as autovacuum does on a server. PGlite has no such process. Without
- * statistics, every query is planned for empty tables, and each import is slower than the previous one.
+ * statistics, PGlite plans every query for empty tables, and each import is slower than the previous one.
  */
 import type { SqlDatabase } from "../database/sql.ts";
 

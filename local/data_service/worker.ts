@@ -11,14 +11,14 @@ const log = createLog((line) => void Deno.stderr.writeSync(new TextEncoder().enc
   function: "data service",
 });
 
-// lite prints every failed statement with all its properties, including row data. This logs the error without them.
+// lite prints every failed statement with all its properties, including row data; log the error without them.
 // deno-lint-ignore no-console -- silences lite
 console.error = (...values: unknown[]) => {
   const error = values.find((value) => value instanceof Error);
   if (error) log.error("failure", { error: describeError(error) });
 };
 
-// Unhandled rejections from lite or a failed mail must not end the database.
+// An unhandled rejection from lite or from a failed mail must not end the database.
 self.addEventListener("unhandledrejection", (event) => {
   event.preventDefault();
   log.error("failure", { error: describeError(event.reason) });

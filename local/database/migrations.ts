@@ -6,7 +6,7 @@ import type { SqlDatabase } from "./sql.ts";
 export const MIGRATIONS = new URL("../../supabase/migrations/", import.meta.url);
 
 export interface Migration {
-  /** Fourteen digits; files are applied in order of version. */
+  /** Fourteen digits; files apply in the order of their versions. */
   version: string;
   name: string;
   sql: string;
@@ -30,8 +30,8 @@ export class MigrationError extends Error {
 }
 
 /**
- * @returns how many were applied; those already applied are skipped.
- * @throws {MigrationError} and the failing file leaves nothing behind.
+ * @returns the number of applied migrations; skips those that were applied before.
+ * @throws {MigrationError} after rolling back the failing file
  */
 export async function applyMigrations(database: SqlDatabase, migrations: readonly Migration[]): Promise<number> {
   await database.exec(`
@@ -42,7 +42,7 @@ export async function applyMigrations(database: SqlDatabase, migrations: readonl
   );
   const applied = new Map(rows.map(({ version, statements }) => [version, statements]));
   for (const { version, name, sql } of migrations) {
-    // The Supabase CLI records single statements, so only migrations applied here can be compared.
+    // The Supabase CLI records single statements, so only migrations that this module applied can be compared.
     const statements = applied.get(version) ?? [];
     if (statements.length === 1 && statements[0] !== sql) {
       throw new MigrationError(

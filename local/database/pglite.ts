@@ -27,10 +27,10 @@ export const parsers = {
   [BYTEA]: (text: string) => text,
 };
 
-/** A boolean may arrive as text, like every other argument. */
+/** A boolean may arrive as text, as any other argument may. */
 export const serializers = { [BOOLEAN]: String };
 
-/** Hosted databases also search schema `extensions`; PGlite ignores role settings, so each session sets it. */
+/** Hosted databases also search schema `extensions`. PGlite ignores role settings, so each session sets the path. */
 const SEARCH_PATH = `set search_path = "$user", public, extensions`;
 
 export async function pgliteDatabase(pglite: PGliteInterface): Promise<SqlDatabase> {

@@ -1,7 +1,7 @@
 /**
  * A real PostgreSQL (15 or newer) as a `SqlDatabase`, through node-postgres: after a lost connection, its client
- * refuses every later statement. postgres.js reconnects a reserved connection, so that the rest of a transaction runs
- * outside it (https://github.com/porsager/postgres/pull/1155).
+ * refuses every later statement. postgres.js reconnects a reserved connection, which would run the rest of a
+ * transaction outside it (https://github.com/porsager/postgres/pull/1155).
  */
 // @ts-types="@types/pg"
 import pg from "pg";
@@ -23,7 +23,7 @@ const parsers: Record<number, Parser> = {
 
 const TEXT_ARRAY: number = 1009;
 const readTexts: (text: string) => (string | null)[] = pg.types.getTypeParser(TEXT_ARRAY);
-/** Arrays of names, of bigints, and of times, with the parser of an element. */
+/** Arrays of names, of bigints and of times, each with the parser of its elements. */
 const arrays: [oid: number, parse: Parser][] = [
   [1003, String],
   [1016, parsers[INT8]!],
@@ -53,11 +53,11 @@ export function postgresPool(url: string, max: number): pg.Pool {
     max,
     types,
     connectionTimeoutMillis: WAIT_MS,
-    // A new connection compiles and plans every function anew.
+    // A new connection compiles and plans every function again.
     idleTimeoutMillis: 0,
     keepAlive: true,
   });
-  // The pool replaces a lost connection. Without listeners, its event would end the process.
+  // The pool replaces a lost connection. Without a listener, its error event would end the process.
   pool.on("error", () => {});
   pool.on("connect", (client) => void client.on("error", () => {}));
   return pool;
@@ -75,7 +75,7 @@ export function postgresDatabase(url: string, options: { max?: number } = {}): S
         await client.query("begin");
         const result = await work(sessionOf(client));
         const { command } = await client.query("commit");
-        // PostgreSQL answers the commit of a failed transaction with ROLLBACK instead of an error.
+        // PostgreSQL responds to the commit of a failed transaction with ROLLBACK instead of an error.
         if (command === "ROLLBACK") throw new Error("The transaction failed earlier and was rolled back");
         return result;
       } catch (thrown) {
@@ -94,7 +94,7 @@ export function postgresDatabase(url: string, options: { max?: number } = {}): S
   };
 }
 
-/** One connection for a channel, opened again after a loss. */
+/** One connection for a channel, reopened after a loss. */
 class Listener {
   #client: pg.Client | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;

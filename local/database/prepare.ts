@@ -10,7 +10,7 @@ export async function readBootstrap(): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await read(name)])));
 }
 
-/** A digest of everything that `prepareDatabase` depends on: scripts, migrations, the pinned version of lite. */
+/** A digest of every input of `prepareDatabase`: scripts, migrations, the pinned version of lite. */
 export async function preparationDigest(migrations: readonly Migration[]): Promise<string> {
   const versions = await Deno.readTextFile(new URL("../../import_map.json", import.meta.url));
   const everything = JSON.stringify([versions, await readBootstrap(), migrations]);
@@ -18,7 +18,7 @@ export async function preparationDigest(migrations: readonly Migration[]): Promi
 }
 
 /**
- * @param createAuthTables creates the identity provider's tables; called between the roles and our helpers.
+ * @param createAuthTables creates the identity provider's tables; runs between the roles and our helpers.
  * @throws {MigrationError} naming the file that failed.
  */
 export async function prepareDatabase(
@@ -39,8 +39,8 @@ const NEEDS_SUPERUSER =
   "such as postgres://postgres@127.0.0.1/expenses.";
 
 /**
- * As `prepareDatabase`, for several processes that start together: one prepares the database, and the others find it
- * prepared. The helpers of schema auth stay untouched while an instance serves, unless the version changed.
+ * Like `prepareDatabase`, for several processes that start together: one prepares the database, and the others find it
+ * prepared. The helpers of schema auth remain unchanged while an instance serves, unless the version changed.
  */
 export async function prepareOnce(
   database: SqlDatabase,

@@ -6,7 +6,7 @@ import { type OAuthClientProvider, UnauthorizedError } from "@modelcontextprotoc
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { Client } from "@modelcontextprotocol/sdk/client";
 
-/** Nothing listens there: the response is taken from the redirect itself. */
+/** No server listens there, because the client reads the response from the redirect itself. */
 export const REDIRECT_URI = "http://127.0.0.1:33418/callback";
 
 type Stored = Awaited<ReturnType<OAuthClientProvider["clientInformation"]>>;

@@ -5,7 +5,7 @@ import { signInFrom } from "../sign_in.ts";
 
 export interface Person {
   email: string;
-  /** The page's default when absent. */
+  /** The page's default if absent. */
   organizationId?: string;
 }
 
@@ -19,7 +19,7 @@ export async function decide(
     authorizationUrl: string | URL;
     person: Person;
     press?: "approve" | "deny";
-    /** Is signed in afterwards. */
+    /** The browser is signed in afterwards. */
     browser?: FormBrowser;
   },
 ): Promise<URL> {

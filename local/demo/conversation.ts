@@ -1,6 +1,6 @@
 /**
- * The scripted conversation: a person's sentences, an assistant's calls, and its replies based on the results. A second
- * run on the same data adapts.
+ * The scripted conversation: a person's sentences, an assistant's calls, and its replies based on the results. A
+ * second run on the same data adapts its calls.
  */
 import { day, money, plural, table } from "./wording.ts";
 
@@ -105,7 +105,7 @@ export const TURNS: Turn[] = [
   },
 ];
 
-/** An error as an assistant would report it; shorter for the error that a second run gets. */
+/** An error as an assistant would report it; shorter for the error that only a second run gets. */
 export function explain({ error }: Envelope): string {
   if (error.code === "already_paid") return "That is already marked as paid, so I changed nothing.";
   return [error.message, error.hint].filter(Boolean).join(" ");

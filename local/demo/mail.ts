@@ -6,7 +6,7 @@ import type { Envelope } from "./conversation.ts";
 import { day, money } from "./wording.ts";
 
 interface Asked {
-  /** Signed in as the person. */
+  /** A browser that is signed in as the person. */
   browser: FormBrowser;
   person: { email: string; organizationId: string };
   /** Calls a tool of the assistant. */
@@ -49,7 +49,7 @@ export async function forwardInvoice(
   }`;
 }
 
-/** Creates the address at the first run. */
+/** Creates the address in the first run. */
 async function addressOf(browser: FormBrowser, organizationId: string): Promise<string> {
   const path = `/organizations/${organizationId}/mail`;
   const find = ({ html }: { html: string }) => /in\+[0-9a-z]+@[\w.-]+/.exec(html)?.[0];

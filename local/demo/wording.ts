@@ -15,7 +15,7 @@ export function day(date: string): string {
 
 export const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
-/** Lines with aligned columns; those from `rightFrom` on, counted from 0, are right-aligned. */
+/** Lines with aligned columns. Columns from `rightFrom` on (counted from 0) are right-aligned. */
 export function table(rows: string[][], rightFrom: number): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const pad = (cell: string, column: number) =>

@@ -4,7 +4,7 @@
  */
 export const CLI_VERSION = "3.1.0";
 
-/** Ends a deployment. The message says what to do and contains no value. */
+/** Stops a deployment. The message names the remedy and contains no setting's value. */
 export class StepError extends Error {
   override readonly name = "StepError";
 }
@@ -24,7 +24,7 @@ export interface Cli {
 interface CliSettings {
   root: string;
   say(line: string): void;
-  /** All values that must not be printed. */
+  /** All values that the output must not contain. */
   secrets(): Iterable<string>;
 }
 

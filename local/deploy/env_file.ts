@@ -5,7 +5,7 @@ export class EnvFileError extends Error {
   override readonly name = "EnvFileError";
 }
 
-/** The values by name, as written between the quotes, if any. @throws {EnvFileError} */
+/** The values by name, without surrounding quotes. @throws {EnvFileError} */
 export function parseEnvFile(text: string): Map<string, string> {
   const values = new Map<string, string>();
   for (const [index, line] of text.split(/\r?\n/).entries()) {
@@ -32,7 +32,7 @@ function unquoted(value: string, name: string): string {
 export const envFile = (values: Iterable<readonly [string, string]>): string =>
   [...values].map(([name, value]) => `${name}=${value.includes("'") ? `"${value}"` : `'${value}'`}\n`).join("");
 
-/** Appends lines atomically, by replacing the file. Only its owner may read it. */
+/** Appends lines by replacing the file atomically. Only the owner may read it. */
 export async function appendToEnvFile(path: string, values: ReadonlyMap<string, string>): Promise<void> {
   const before = await Deno.readTextFile(path).catch(() => "");
   const separator = before === "" || before.endsWith("\n") ? "" : "\n";

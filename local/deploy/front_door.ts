@@ -4,7 +4,7 @@ import { type Deployment, functionsUrl } from "./step.ts";
 export const FRONT_DOORS = ["deno", "workers", "caddy"] as const;
 export type FrontDoorKind = typeof FRONT_DOORS[number];
 
-/** The instructions. Their commands read keys from the settings file, so that no command line contains one. */
+/** The instructions. Their commands read keys from the settings file, because a command line must not contain one. */
 export function frontDoorLines(kind: FrontDoorKind, deployment: Deployment): string[] {
   const { siteUrl, envPath } = deployment;
   const { host } = new URL(siteUrl);

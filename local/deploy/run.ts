@@ -1,4 +1,7 @@
-/** Runs the steps of a deployment in order and stops at the first failure; the same command continues from there. */
+/**
+ * Runs the steps of a deployment in order and stops at the first failure. Running the same command again continues
+ * from there.
+ */
 import { secrets } from "./secrets.ts";
 import { settingProblems } from "./settings.ts";
 import { signIn } from "./sign_in.ts";
@@ -14,7 +17,7 @@ const OUTCOMES: Record<Outcome, string> = {
   planned: "to be done",
 };
 
-/** @returns whether every step succeeded, with their outcomes. */
+/** @returns whether every step succeeded, and their outcomes. */
 export async function deploy(deployment: Deployment): Promise<{ ok: boolean; outcomes: Outcome[] }> {
   const { say } = deployment;
   const problems = settingProblems(deployment.values, deployment);

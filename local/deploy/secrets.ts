@@ -1,6 +1,6 @@
 /**
- * The functions' secrets. Missing keys are generated once and stored in the settings file. Existing secrets of the
- * project are compared by digest. If a setting's line was deleted, the project loses the setting, but never a key.
+ * The functions' secrets. Generates missing keys once and stores them in the settings file. Compares existing secrets
+ * of the project by digest. If an operator deletes a setting's line, the project loses the setting, but never a key.
  */
 import { createHash } from "node:crypto";
 import { appendToEnvFile, envFile } from "./env_file.ts";

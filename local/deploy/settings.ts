@@ -59,7 +59,7 @@ export const credentialNames = (provider: string) => ({
 
 export const listOf = (value = ""): string[] => value.split(",").map((entry) => entry.trim()).filter(Boolean);
 
-/** A line per problem, without values. */
+/** One line per problem, without values. */
 export function settingProblems(
   values: ReadonlyMap<string, string>,
   { project, siteUrl }: { project: string; siteUrl: string },
@@ -82,7 +82,7 @@ export function settingProblems(
   return [...problems, ...databaseProblems(values.get("DATABASE_URL"), project), ...configProblems(values, siteUrl)];
 }
 
-/** Prevents a copied file from changing its original project. */
+/** A copied file must not change its original project. */
 function databaseProblems(url: string | undefined, project: string): string[] {
   if (!url?.trim()) return [];
   try {

@@ -33,8 +33,8 @@ interface AuthConfig {
 }
 
 /**
- * Paths of the settings that differ in the project, including enabled sign-in services that aren't listed. Secrets and
- * mail texts aren't compared.
+ * Paths of the settings that differ in the project, including enabled sign-in services that the settings don't list.
+ * Secrets and mail texts aren't compared.
  */
 export async function diffAuthConfig(
   { cli, project }: Pick<Deployment, "cli" | "project">,
@@ -116,7 +116,7 @@ export async function writeAuthConfig(
     await Deno.mkdir(dirname(join(workdir, template.content_path)), { recursive: true });
     await Deno.copyFile(join(root, template.content_path), join(workdir, template.content_path));
   }
-  // A push must not change anything else.
+  // A push must change no other setting.
   const { project_id, api } = config;
   const kept: TomlTable = { project_id: project_id!, api: api!, auth };
   await Deno.writeTextFile(join(target, "config.toml"), stringify(kept));
@@ -124,14 +124,15 @@ export async function writeAuthConfig(
 }
 
 /**
- * Supabase Auth limits by address, and all requests come from the functions' address. We limit each person ourselves
- * (shared/http/quotas.ts), so these limits leave room for everybody.
+ * Supabase Auth limits requests by IP address, and all requests come from the functions' addresses. Our own limits
+ * apply per person (shared/http/quotas.ts), so these limits leave room for everybody.
  */
 export const RATE_LIMITS = {
   /** Per hour; needs a mail server. */
   email_sent: 1000,
   /**
-   * This and the following are per five minutes. Requests for mails: enough for the hourly number within a short time.
+   * This and the following limits apply per five minutes. Requests for mails: enough to use the hourly number within a
+   * short time.
    */
   sign_in_sign_ups: 300,
   /**
@@ -140,7 +141,7 @@ export const RATE_LIMITS = {
    */
   token_verifications: 300,
   /**
-   * A session is refreshed once an hour, so this is enough for 180,000 active people. Refresh tokens can't be guessed.
+   * A session refreshes once an hour, so this is enough for 180,000 active people. Nobody can guess a refresh token.
    */
   token_refresh: 15_000,
 };

@@ -14,7 +14,7 @@ export interface Deployment {
   envPath: string;
   /** The checkout. */
   root: string;
-  /** State that the next deployment reads; nothing secret. */
+  /** State that the next deployment reads; it contains no secrets. */
   folder: string;
   /** Names of keys that may be replaced. */
   replace: readonly string[];
@@ -45,7 +45,7 @@ export async function apply({ cli, isDryRun }: Deployment, args: string[], optio
 }
 
 /**
- * As `run`, for a command that takes a file with secrets. Only its owner can read the file, and it is deleted
+ * Like `run`, for a command that reads a file with secrets. Only the owner can read the file, and it is deleted
  * afterwards.
  */
 export async function applyFile(

@@ -17,13 +17,13 @@ export const link: Step = {
   },
 };
 
-/** Pushes the pending migrations, without demo data. A schema newer than this checkout's stays. */
+/** Pushes the pending migrations, without demo data. A schema newer than this checkout's remains. */
 export const schema: Step = {
   title: "Database",
   async run({ cli, isDryRun, say, project, values }) {
     const url = values.get("DATABASE_URL");
     const { target, env } = url ? splitPassword(url) : { target: project, env: {} };
-    // Omit the vault, which the CLI fills only with a pending migration.
+    // Omits the vault, which the CLI fills only with a pending migration.
     const args = ["db", "push", `--remote=${target}`, "--skip-vault", isDryRun ? "--dry-run" : "--yes"];
     try {
       const { output } = await cli.run(args, { env }).catch(nameDatabaseUrl);
@@ -48,7 +48,7 @@ function nameDatabaseUrl(thrown: unknown): never {
   );
 }
 
-/** Versions, empty where a side lacks it. */
+/** Versions of both sides; empty where one is missing. */
 interface Migration {
   local: string;
   remote: string;
@@ -60,13 +60,13 @@ function isOnlyNewer(migrations: readonly Migration[]): boolean {
   return migrations.every(({ local, remote }) => remote !== "" && (local !== "" || Number(remote) > last));
 }
 
-/** Updates the vault if it differs, because the schedule reads the address and secret there. */
+/** Updates the vault if it differs, because the schedule reads the URL and secret there. */
 export const vault: Step = {
   title: "Vault of the schedule",
   async run(deployment) {
     const secret = deployment.values.get("CRON_SECRET")!;
     const url = literal(projectUrl(deployment));
-    // Compare by digest in the database, because the query is part of a command line.
+    // Compares by digest in the database, because the query is part of a command line.
     const matching = `select jobs.vault_matches(${url}, array[${literal(sha256(listOf(secret)[0]!))}]) as answer`;
     const isFilled = async () => {
       const answer = await ask<{ project_url: boolean; cron_secret: boolean }>(deployment, matching);
@@ -87,7 +87,7 @@ export const vault: Step = {
 
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
-/** Turns plans on once there is a checkout, unless the operator has turned them off. */
+/** Turns plans on once a checkout is configured, unless the operator has turned them off. */
 export const plans: Step = {
   title: "Plans",
   async run(deployment) {

@@ -1,4 +1,4 @@
-/** The front door as a Caddyfile, with the same routes and restored pages. */
+/** The front door as a Caddyfile, with the same routes and page restoration. */
 import { STRICT_TRANSPORT_SECURITY } from "../../shared/http/transport_security.ts";
 import { LANGUAGES } from "../../shared/words/page_words.ts";
 import {
@@ -96,8 +96,8 @@ ${ROUTES.map(handle).join("\n")}
 }
 
 /**
- * Caddy applies the smallest of several limits, so each path has only its own. It drops the connection at the limit, so
- * larger declared lengths are refused first.
+ * Caddy applies the smallest of several limits, so each path has only its own. It drops the connection at the limit,
+ * so the rule refuses larger declared lengths first.
  */
 const caddyBody = (megabytes: number, text: string) => [
   `@large header_regexp Content-Length ^(?:${atLeast(megabytes)}\\d{6})$`,

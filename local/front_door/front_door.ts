@@ -1,8 +1,8 @@
 /**
- * The front door: a fetch handler that maps public paths to functions by the route table. Hosted functions cannot serve
- * HTML on the platform's own domain (their gateway rewrites it to plain text in a sandbox), so the site is this small
- * proxy. It runs on Deno Deploy, Cloudflare Workers, and inside the embedded stack. It is stateless, and reads short
- * bodies whole before it passes them on.
+ * The front door: a fetch handler that maps public paths to functions by the route table. Hosted functions cannot
+ * serve HTML on the platform's own domain, because their gateway rewrites it to plain text in a sandbox. So this small
+ * proxy is the site. It runs on Deno Deploy, Cloudflare Workers, and inside the embedded stack. It is stateless, and
+ * reads short bodies completely before it forwards them.
  */
 import { systemTimer, type Timer } from "../../shared/clock.ts";
 import { STRICT_TRANSPORT_SECURITY } from "../../shared/http/transport_security.ts";
@@ -19,7 +19,7 @@ export interface FrontDoorOptions {
   secret?: string | undefined;
   fetch?: (request: Request) => Promise<Response>;
   timer?: Timer;
-  /** Receives a line per request. Without it, a failure to reach the functions is thrown. */
+  /** Receives one line per request. Without it, the handler throws when it cannot reach the functions. */
   log?: Log;
 }
 
@@ -49,7 +49,7 @@ export function createFrontDoor(
         log.error("functions_unreachable", { ...asked, error: describeError(thrown) });
         return unreachable(requestId);
       });
-    // Set here too, because the gateway answers some requests itself.
+    // Set here too, because the gateway responds to some requests itself.
     if (protocol === "https:") response.headers.set("strict-transport-security", STRICT_TRANSPORT_SECURITY);
     log?.info("request", {
       ...asked,
@@ -69,7 +69,7 @@ const unreachable = (requestId: string): Response =>
     headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", "retry-after": "60" },
   });
 
-/** Restores a page that the gateway changed: plain text, a sandbox, no style. Other responses stay unchanged. */
+/** Restores a page that the gateway changed to sandboxed plain text without style. Other responses remain unchanged. */
 function asPage(response: Response): Response {
   const policy = response.headers.get(PAGE_POLICY_HEADER);
   if (policy) {

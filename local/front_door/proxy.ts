@@ -28,7 +28,7 @@ export interface ForwardOptions {
   /** Absolute URL to request. */
   target: string;
   client?: Client | undefined;
-  /** Proves to the functions that the address is genuine. */
+  /** Proves to the functions that the caller's address is genuine. */
   secret?: string | undefined;
   /** The request's id in all logs; replaces an id from the visitor. */
   requestId?: string;
@@ -47,7 +47,7 @@ export async function forward(
   headers.delete("host");
   headers.set("x-forwarded-host", url.host);
   headers.set("x-forwarded-proto", url.protocol.slice(0, -1));
-  // Replaced, not extended, because incoming values can be forged. When hosted, the platform's edge sets
+  // Replaced, not extended, because a visitor can forge incoming values. When hosted, the platform's edge sets
   // cf-connecting-ip again.
   for (const name of ["cf-connecting-ip", "x-forwarded-for", FRONT_DOOR_HEADER, DIRECT_HEADER]) headers.delete(name);
   if (client) headers.set("x-forwarded-for", client.address);

@@ -25,7 +25,7 @@ export default {
       secret: firstOf(runtime.FRONT_DOOR_SECRET ?? globalThis.Deno?.env.get("FRONT_DOOR_SECRET")),
       log: createLog(undefined, { function: "front-door" }),
     });
-    // In Workers, which pass no caller, the platform writes this header. Elsewhere anybody can write it.
+    // Workers pass no caller, but their platform writes this header. Elsewhere anybody can write it.
     const address = "remoteAddr" in runtime ? runtime.remoteAddr?.hostname : request.headers.get("cf-connecting-ip");
     return frontDoor(request, address ? { address } : undefined);
   },

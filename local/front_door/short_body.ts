@@ -1,4 +1,4 @@
-/** Reads a short body before it is passed on, so that a slow sender occupies no connection of the functions. */
+/** Reads a short body before forwarding it, so that a slow sender occupies no connection of the functions. */
 import type { Timer } from "../../shared/clock.ts";
 
 const SHORT_BYTES = 65_536;

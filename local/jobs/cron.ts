@@ -1,8 +1,8 @@
 /**
  * Runs the jobs in `cron.job` like pg_cron: five-field UTC schedules or "N seconds", one run of a job at a time, each
- * recorded in `cron.job_run_details`. If several processes share a database, one of them runs a due job. It follows the
- * stack's clock, so moving the clock changes the next due times; like pg_cron, it does not catch up on runs skipped by
- * a jump.
+ * recorded in `cron.job_run_details`. If several processes share a database, one of them runs a due job. The schedule
+ * follows the stack's clock, so moving the clock changes the next due times. Like pg_cron, it does not catch up on
+ * runs that a jump skipped.
  */
 import { Cron } from "croner";
 import type { Clock } from "../../shared/clock.ts";
@@ -19,7 +19,7 @@ interface Job extends Row {
 }
 
 export interface CronWorker {
-  /** Recomputes when each job is due; called when the clock was moved. */
+  /** Recomputes the due time of each job after the clock has moved. */
   reschedule(): void;
   stop(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export interface CronWorker {
 /** Longer delays overflow setTimeout. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
-/** @param isReal whether the clock is unmoved: a moved one may reach the same due time again */
+/** @param isReal whether the clock shows real time; a moved clock may reach the same due time again */
 export async function startCron(
   database: SqlDatabase,
   { clock, log, isReal = () => true }: { clock: Clock; log: Log; isReal?: () => boolean },

@@ -19,7 +19,7 @@ export interface NetWorker {
 
 const BATCH = 20;
 
-/** @param addressOf maps a URL to the real destination of its request */
+/** @param addressOf maps a URL to the actual destination of its request */
 export async function startNet(
   database: SqlDatabase,
   { log, addressOf = (url) => url }: { log: Log; addressOf?: (url: string) => string },

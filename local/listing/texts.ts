@@ -1,6 +1,6 @@
-/** Texts for the directories' forms that the connector itself lacks. */
+/** Texts in the directories' forms that the connector itself does not contain. */
 
-/** Stands for the operator's host in the files. */
+/** Placeholder for the operator's host in the files. */
 export const SITE = "https://expenses.example.com";
 
 export const APP = {

@@ -1,7 +1,7 @@
 /**
- * Passes a function's arguments as PostgREST does (`json_to_record`): each argument's type parses its text. lite passes
- * a JSON string to a jsonb argument unquoted, so that `"exp_1"` is invalid and `"5"` the number 5, and fails on numbers
- * for text and on strings for booleans.
+ * Passes a function's arguments as PostgREST does (`json_to_record`): each argument's type parses its text. lite
+ * passes a JSON string unquoted to a jsonb argument, so `"exp_1"` is invalid and `"5"` becomes the number 5. It also
+ * fails on numbers for text and on strings for booleans.
  */
 import type { Connection } from "@supabase/lite";
 

@@ -29,8 +29,8 @@ export async function correctConnection(connection: Connection): Promise<void> {
   await connection.clearSchemaCache();
 }
 
-// lite adds grants when it first checks whether any table has row level security. With that state preset, it applies
-// roles without granting anything.
+// lite adds grants when it first checks whether any table has row level security. If that check's result is already
+// set, it applies roles without granting anything.
 function keepGrants(connection: Connection): void {
   const state = connection as unknown as { rlsState: "unknown" | "active" | "inactive" };
   if (state.rlsState !== "unknown") {

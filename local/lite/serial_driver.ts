@@ -34,7 +34,7 @@ class SerialDriver implements Driver {
     return Lease.open(this.pglite);
   }
 
-  // The lease is already a transaction, so nothing begins here. A single statement is committed when its lease is
+  // The lease is already a transaction, so nothing begins here. A single statement commits when its lease is
   // released.
   async beginTransaction(): Promise<void> {}
   commitTransaction(lease: Lease): Promise<void> {
@@ -59,7 +59,7 @@ class Lease implements DatabaseConnection {
     private readonly finished: () => Promise<void>,
   ) {}
 
-  /** Waits its turn; nothing else reaches the database until the lease ends. */
+  /** Waits its turn; no other statement reaches the database until the lease ends. */
   static open(pglite: PGlite): Promise<Lease> {
     const opened = Promise.withResolvers<Lease>();
     const finished: Promise<void> = pglite.transaction(async (transaction) => {

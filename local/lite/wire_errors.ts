@@ -1,6 +1,7 @@
 /**
- * Maps SQLSTATE to HTTP status like PostgREST (docs: Errors). lite knows only some classes and answers the rest with
- * 500 and code `SUP`, losing the code; among them plain `raise exception`, check violations and our own codes.
+ * Maps SQLSTATE to HTTP status like PostgREST (docs: Errors). lite knows only some classes. For all others, including
+ * plain `raise exception`, check violations and our own codes, it returns 500 with code `SUP` and loses the original
+ * code.
  */
 
 interface DatabaseFailure {
@@ -10,7 +11,7 @@ interface DatabaseFailure {
   hint?: string;
 }
 
-/** Codes that lite maps like PostgREST, and its own. */
+/** Codes that lite maps like PostgREST, and lite's own codes. */
 const PASS_THROUGH = /^(PGRST|PT...|42...|22...|21...|25006|2350[235])$/;
 
 /** The classes of SQLSTATEs by the statuses that are not 400. */
@@ -27,7 +28,8 @@ const statusOf = (code: string): number =>
   FORBIDDEN.test(code) ? 403 : UNAVAILABLE.test(code) ? 503 : SERVER_FAULT.test(code) ? 500 : 400;
 
 /**
- * The failure in the form of `raise sqlstate 'PGRST'`, which lite passes on unchanged; others are returned as they are.
+ * The failure in the form of `raise sqlstate 'PGRST'`, which lite passes on unchanged. Returns other failures
+ * unchanged.
  */
 export function toWireError(failure: unknown): unknown {
   const { code, message, detail, hint } = (failure ?? {}) as DatabaseFailure;

@@ -5,7 +5,7 @@ import { FUNCTIONS_ORIGIN, type FunctionsHandler } from "../functions.ts";
 import type { TakeMail } from "./smtp_sink.ts";
 
 /**
- * Every mail counts as proven, because only programs on this machine can reach the port.
+ * Every mail counts as authenticated, because only programs on this machine can reach the port.
  * @returns a function that throws unless the inbound-mail function accepts the mail.
  */
 export function handOverTo(functions: FunctionsHandler, settings: InboundSettings): TakeMail {

@@ -11,7 +11,8 @@ const OWN_STYLES = `
 .mail iframe { display: block; width: 100%; height: 26rem; border: 1px solid var(--line); border-radius: .375rem; background: Canvas; }
 .mail pre { white-space: pre-wrap; }`;
 
-// The script-free frame is same-origin only so that the page can measure it. Without scripts on the page, it scrolls.
+// The script-free frame is same-origin only so that the page can measure it. Without scripts on the page, the frame
+// scrolls.
 const FIT_FRAMES_SCRIPT = `
 const fit = (frame) => { frame.style.height = frame.contentDocument.documentElement.scrollHeight + 2 + "px"; };
 for (const frame of document.querySelectorAll("iframe")) {
@@ -21,7 +22,7 @@ for (const frame of document.querySelectorAll("iframe")) {
 }`;
 
 export interface MailboxView {
-  /** The address the list is filtered by. */
+  /** The address by which the list is filtered. */
   to?: string | undefined;
   siteUrl: string;
   /** Path of this page. */

@@ -26,7 +26,7 @@ export interface MailSink {
   /** Newest first. */
   list(to?: string): ReceivedMail[];
   clear(): void;
-  /** From now on forwards mail for a domain; the SMTP client gets an error if that fails. */
+  /** Starts forwarding mail for a domain; the SMTP client gets an error if that fails. */
   handOver(domain: string, take: TakeMail): void;
   close(): Promise<void>;
 }

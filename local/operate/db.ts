@@ -1,5 +1,5 @@
 /**
- * `deno task operate db`: opens psql, or a small prompt if psql is missing, on the books of a stack as their owner. The
+ * `deno task operate db`: opens psql, or a small prompt if psql is missing, on a stack's books, as their owner. The
  * embedded database has one connection, so stop its stack first.
  */
 import { DATA_OPTION, print, readCommandLine, taskCommand } from "../command_line.ts";

@@ -1,4 +1,4 @@
-/** `deno task operate plans on`: turns plans on for everybody on this service, or off. */
+/** `deno task operate plans on` or `off`: turns plans on or off for everybody on this service. */
 import { fail, print, readCommandLine, taskCommand } from "../command_line.ts";
 import { changeDatabase, OPERATOR_OPTIONS, OPERATOR_USAGE } from "../operator_database.ts";
 import { switchPlans } from "../plans/switch_plans.ts";

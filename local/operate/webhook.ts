@@ -1,7 +1,7 @@
 /**
  * `deno task operate webhook subscription.charged`: sends one event to the running stack, signed like the payment
- * provider's, so that a person can watch a plan change. It first sends an activation if the event comes later in a
- * subscription's life, because the service ignores failures and ends of subscriptions that never were active.
+ * provider's, so that a person can watch a plan change. For an event later in a subscription's life, it sends an
+ * activation first, because the service ignores failures and ends of subscriptions that never were active.
  */
 import { effectOf } from "../../shared/billing/effects.ts";
 import { signBody } from "../../shared/billing/signature.ts";
@@ -46,7 +46,7 @@ const about = {
 };
 
 const effect = effectOf(type);
-// Always the same date, before all others, so that a repeat is a duplicate and does not revive an ended subscription.
+// Always the same date, before all others: a repeated call is a duplicate and does not revive an ended subscription.
 const activated = new Date(Math.min(Date.UTC(2026, 0, 1), at.getTime() - 1000));
 if (effect && effect.status !== "active") await send("subscription.activated", { at: activated });
 await send(type, { at, eventId: values["event-id"] });

@@ -1,4 +1,4 @@
-/** Switches plans on or off; they are off until the service sells plans. */
+/** Turns plans on or off; the default is off, until the service sells plans. */
 import type { Session } from "../database/sql.ts";
 
 export type PlansSwitch = "on" | "off";

@@ -1,5 +1,5 @@
 /**
- * The embedded stack's first rates, from a deployment's sources. If none answers, a dated snapshot of real rates
+ * The embedded stack's first rates, from a deployment's sources. If no source responds, a dated snapshot of real rates
  * provides provisional values.
  */
 import { ratePastDays } from "../../functions/cron-reminders/past_rates_stage.ts";
@@ -13,12 +13,12 @@ import { SNAPSHOT_DAY, SNAPSHOT_PER_EURO } from "./snapshot.ts";
 /** The longest delay of a start without a network. */
 const LONGEST_MS = 4_000;
 const PAST_DAYS_MS = 50_000;
-/** Over a weekend the newest rates are Friday's, and on Monday the daily job fetches the next ones. */
+/** Over a weekend the newest rates are Friday's; the daily job fetches the next ones on Monday. */
 const FRESH_DAYS = 4;
 
 /**
  * @param isDemo whether to use the snapshot without querying a source.
- * @param isReal whether to go without rates until a source answers.
+ * @param isReal whether to start without rates until a source responds.
  * @returns whether the snapshot is in use.
  */
 export async function provideRates(
@@ -49,7 +49,7 @@ async function fetchRates(deps: JobDeps, at: Date): Promise<boolean> {
   });
   const { refreshed } = await refreshRates(job, within(LONGEST_MS));
   if (refreshed) {
-    // If the stack stops earlier, the daily job completes this.
+    // If the stack stops earlier, the daily job completes this work.
     ratePastDays(job, within(PAST_DAYS_MS)).catch((thrown) =>
       deps.log.error("rates_not_read", { error: describeError(thrown) })
     );

@@ -1,6 +1,6 @@
 /**
  * Real exchange rates of one day per euro, for a stack without network access. From the npm package
- * @fawazahmed0/currency-api, version 2026.9.29, in the public domain (CC0 1.0). CLF, UYI and UYW are missing there.
+ * @fawazahmed0/currency-api, version 2026.9.29, in the public domain (CC0 1.0), which lacks CLF, UYI and UYW.
  */
 export const SNAPSHOT_DAY = "2026-09-29";
 

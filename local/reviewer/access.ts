@@ -83,7 +83,7 @@ export async function createReviewer(
 }
 
 /**
- * Ends it immediately; the purge deletes the organization and its people after the usual grace period.
+ * Ends the access immediately. The purge deletes the organization and its people after the usual grace period.
  * @throws {ReviewerError} when the address does not belong to a reviewer.
  */
 export async function revokeReviewer(database: SqlDatabase, email: string, at: Date): Promise<void> {

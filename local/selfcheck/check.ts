@@ -1,4 +1,4 @@
-/** Requests to a deployment's public addresses, and lines about the responses. */
+/** Requests to a deployment's public URLs, and findings about the responses. */
 import type { Slug } from "../../shared/routes.ts";
 
 export interface Line {
@@ -35,7 +35,7 @@ export interface Site {
   ask(pathOrUrl: string, init?: RequestInit): Promise<Answer>;
 }
 
-/** Yields a line per finding. Must not change anything in the deployment. */
+/** Yields one line per finding. Must not change anything in the deployment. */
 export type Check = (site: Site) => AsyncIterable<Line>;
 
 const DEADLINE_MS = 10_000;

@@ -78,7 +78,7 @@ function ageOf(seconds: number): string {
   return minutes < 48 * 60 ? `${Math.round(minutes / 60)} h` : `${Math.round(minutes / 60 / 24)} days`;
 }
 
-/** The only check that leaves a trace. */
+/** Only this check leaves a trace. */
 export const mail: Check = async function* (site) {
   if (!site.mailTo || !site.cronSecret) return;
   const answer = await site.ask("/api/health/mail", {
@@ -125,7 +125,7 @@ export const signInSettings: Check = async function* (site) {
 };
 
 export function* judgeSettings(differences: readonly string[]): Iterable<Line> {
-  // Its other settings don't matter without a server.
+  // Without a mail server, its other settings don't matter.
   const isOff = differences.includes("auth.email.smtp.enabled");
   const paths = differences.filter((path) => !isOff || !/^auth\.email\.smtp\.(?!enabled)/.test(path));
   const byMeaning = Map.groupBy(paths, (path) => MEANINGS.find(([pattern]) => pattern.test(path))![1]);

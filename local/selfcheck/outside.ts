@@ -1,4 +1,4 @@
-/** Public checks of a deployment: requests and answers must pass unchanged between clients and functions. */
+/** Public checks of a deployment: requests and responses must pass unchanged between clients and functions. */
 import { PAGE_POLICY_HEADER, ROUTES, type Slug } from "../../shared/routes.ts";
 import { SCHEMA_VERSION } from "../../shared/schema_version.ts";
 import { LANGUAGES } from "../../shared/words/page_words.ts";
@@ -16,8 +16,7 @@ const PROBES: Record<Slug, readonly [method: string, path: string]> = {
 };
 
 /**
- * The functions that respond themselves, recognizable by a request id; for missing ones, the platform's gateway
- * responds.
+ * The functions that respond themselves, which a request id shows; for missing ones, the platform's gateway responds.
  */
 export async function askFunctions(site: Site): Promise<{ answering: Slug[]; lines: Line[] }> {
   const answering: Slug[] = [];
@@ -102,7 +101,7 @@ export const connector: Check = async function* (site) {
   if (first) yield* judgeResource(site, first.answer, `${site.url}/api/mcp`);
   yield* challenges(site, "/api/mcp", `${site.url}/api/mcp`);
   if (!site.functionsUrl) return;
-  // Clients may also use the function's own address.
+  // Clients may also use the function's own URL.
   const direct = `${site.functionsUrl}/mcp`;
   yield* challenges(site, direct, direct);
   yield* judgeResource(site, await site.ask(`${direct}/.well-known/oauth-protected-resource`), direct);
@@ -116,7 +115,7 @@ function* judgeResource({ url }: Site, { json }: Answer, resource: string): Iter
   if (servers !== JSON.stringify([url])) yield wrong(`The connector at ${resource} sends clients to ${servers}`);
 }
 
-/** The first valid document of a function, and a line per address with no document or a different one. */
+/** The first valid document of a function, and a finding for each URL with no document or a different one. */
 async function readDocuments(
   site: Site,
   slug: Slug,
@@ -199,7 +198,7 @@ export const policies: Check = async function* (site) {
   }
 };
 
-/** A site that answers every path with a page breaks discovery, because clients continue only after a 404. */
+/** A site that returns a page for every path breaks discovery, because clients continue only after a 404. */
 export const unknownAddresses: Check = async function* (site) {
   for (const path of ["/.well-known/selfcheck", "/api/selfcheck"]) {
     const answer = await site.ask(path);
@@ -209,7 +208,7 @@ export const unknownAddresses: Check = async function* (site) {
   }
 };
 
-/** The migrations, and the webhook's secret. Without it, the payment provider stops sending after a day. */
+/** The migrations, and the webhook's secret. Without the secret, the payment provider stops sending after a day. */
 export const refusals: Check = async function* (site) {
   if (site.slugs.includes("oauth")) {
     const body = new URLSearchParams({

@@ -4,7 +4,7 @@ import { type Check, type Line, note, type Site, wrong } from "./check.ts";
 import { mail, schedule, signInSettings } from "./inside.ts";
 import * as outside from "./outside.ts";
 
-/** Checks and the function they concern. */
+/** The checks, and the function that each concerns. */
 const CHECKS: readonly (readonly [Check, Slug?])[] = [
   [outside.transport],
   [outside.health, "oauth"],
@@ -20,7 +20,7 @@ const CHECKS: readonly (readonly [Check, Slug?])[] = [
   [outside.preflights],
 ];
 
-/** Runs every check and yields a line per finding; changes nothing, and sends a mail only if an address is given. */
+/** Runs every check and yields one line per finding. Changes nothing, and sends a mail only if an address is given. */
 export async function* checkDeployment(site: Site): AsyncIterable<Line> {
   try {
     const { answering, lines } = await outside.askFunctions(site);

@@ -1,7 +1,7 @@
 /**
- * Formats SQL files, including function bodies. Like gofmt it keeps line breaks and controls the rest: lower case,
- * spaces, indentation of closing parentheses, blank lines. It compares the tokens before and after, so only the layout
- * changes.
+ * Formats SQL files, including function bodies. Like gofmt, it keeps line breaks and controls everything else: lower
+ * case, spaces, indentation of closing parentheses, blank lines. It compares the tokens before and after, so only the
+ * layout changes.
  */
 import { meaningOf, type Token, tokensOf } from "./tokens.ts";
 

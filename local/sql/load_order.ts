@@ -1,6 +1,6 @@
 /**
  * The order in which PostgreSQL can run the schema files: each after the files that create its dependencies. Bodies in
- * plpgsql need only the types of their variables, because PostgreSQL resolves the rest at the first call.
+ * plpgsql need only the types of their variables, because PostgreSQL resolves other names at the first call.
  */
 
 export interface SchemaFile {
@@ -16,7 +16,7 @@ const VARIABLE_TYPE = /^\s+\w+ (?:constant )?\w+\.\w+/gim;
 /** `do` blocks that loop over tables of `app` name them in strings. */
 const BLOCK = /^do \$\$[^]*?^\$\$;/gim;
 
-/** @throws {Error} if files need each other. */
+/** @throws {Error} if two files need each other. */
 export function inLoadOrder(files: readonly SchemaFile[]): SchemaFile[] {
   const sorted = files.toSorted((a, b) => a.path < b.path ? -1 : 1);
   const creators = new Map(sorted.flatMap((file) => [...file.sql.matchAll(CREATED)].map(([, name]) => [name!, file])));

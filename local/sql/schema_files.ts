@@ -4,7 +4,7 @@ import { inLoadOrder, type SchemaFile } from "./load_order.ts";
 export type { SchemaFile };
 export const ROOT = new URL("../../", import.meta.url);
 
-/** @throws {Error} if files need each other. */
+/** @throws {Error} if two files need each other. */
 export async function readSchemaFiles(root: URL = ROOT): Promise<SchemaFile[]> {
   const paths = (await sqlFilesIn(new URL("supabase/schemas/", root))).map((path) => `supabase/schemas/${path}`);
   return inLoadOrder(
@@ -28,7 +28,7 @@ async function sqlFilesIn(folder: URL): Promise<string[]> {
   return paths;
 }
 
-/** The single migration that creates everything in an empty database. */
+/** The single migration that creates the whole schema in an empty database. */
 export function baselineOf(files: readonly SchemaFile[]): string {
   const parts = files.map(({ path, sql }) => `-- ${path.replace("supabase/", "")}\n\n${sql.trim()}\n`);
   return `-- Generated from supabase/schemas by \`deno task db:migration -- --baseline\`; do not edit.\n\n${

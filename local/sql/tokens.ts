@@ -1,4 +1,4 @@
-/** Tokenizes SQL and plpgsql, for formatting and comparing files; it knows no grammar. */
+/** Tokenizes SQL and plpgsql, for formatting and comparing files, without a grammar. */
 
 export type TokenKind = "word" | "quoted" | "string" | "number" | "comment" | "dollar" | "symbol";
 
@@ -63,7 +63,7 @@ function readToken(sql: string, at: number): [TokenKind, string] {
 
 /**
  * The tokens as a database reads them: words in lower case, without comments, successive literals joined per the
- * standard. Files with the same tokens differ in layout only.
+ * standard. Files with the same tokens differ only in layout.
  */
 export function meaningOf(sql: string): string[] {
   const meaning: string[] = [];

@@ -5,7 +5,7 @@ import { OrganizationState } from "../organization_state.ts";
 import { EffectFacts, Told } from "../words/facts.ts";
 import { RefusalFacts } from "../words/message.ts";
 
-/** A rule can bind every role that writes; viewers write nothing. */
+/** A rule can apply to every role that writes; viewers write nothing. */
 export const WritingRole = z.enum(["owner", "manager", "member"]);
 export type WritingRole = z.infer<typeof WritingRole>;
 
@@ -76,7 +76,7 @@ export const Proposal = z.object({
   hash: z.string(),
   state: ProposalState,
   tool: z.string(),
-  /** The facts of the change that it would make. */
+  /** The facts of the proposed change. */
   facts: Told,
   /** Only the first effects. */
   effects: z.array(EffectFacts),

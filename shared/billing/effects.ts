@@ -16,7 +16,7 @@ const EFFECTS: ReadonlyMap<string, Effect> = new Map([
   ["subscription.halted", { status: "past_due", rank: 4 }],
   ["subscription.cancelled", { status: "canceled", rank: 9 }],
   ["subscription.completed", { status: "canceled", rank: 9 }],
-  // The provider documents this as a status only, not as an event. Handled in case it is ever sent.
+  // The provider documents this as a status, not as an event; handled in case the provider ever sends it.
   ["subscription.expired", { status: "canceled", rank: 9 }],
 ]);
 

@@ -1,6 +1,6 @@
 /**
- * Reads a payment event from a verified body. Only the fields that decide about plans are read, in every form the
- * provider has been seen to send; the rest holds personal and card data. Unreadable fields become null.
+ * Reads a payment event from a verified body. It reads only the fields that decide about plans, in every form that the
+ * provider has been seen to send; the rest contains personal and card data. Unreadable fields become null.
  */
 import { effectOf, type SubscriptionStatus } from "./effects.ts";
 
@@ -58,7 +58,7 @@ const isObject = (value: unknown): value is JsonObject =>
 /** Empty `notes` arrive as `[]`, missing parts as null. */
 const asObject = (value: unknown): JsonObject => isObject(value) ? value : {};
 
-/** Printable ASCII only: Postgres stores neither NUL nor a lone surrogate. */
+/** Printable ASCII only, because Postgres stores neither NUL nor a lone surrogate. */
 const asWord = (value: unknown, longest: number) =>
   typeof value === "string" && value.length <= longest && /^[\x21-\x7e]+$/.test(value) ? value : null;
 

@@ -7,7 +7,7 @@ import { Buffer } from "node:buffer";
 const HMAC = { name: "HMAC", hash: "SHA-256" };
 const SIGNATURE = /^[0-9a-f]{64}$/;
 
-/** Imports the secrets as keys. None may be empty: anyone could sign with an empty key. */
+/** Imports the secrets as keys. An empty secret is an error, because anyone could sign with an empty key. */
 export function importSecrets(secrets: readonly string[]): Promise<CryptoKey[]> {
   return Promise.all(
     secrets.map((secret) =>
@@ -16,7 +16,7 @@ export function importSecrets(secrets: readonly string[]): Promise<CryptoKey[]> 
   );
 }
 
-/** Whether one of the keys made the signature. Tries every key, so that timing does not reveal the matching one. */
+/** Whether one of the keys made the signature. Tries every key, because timing must not reveal the matching one. */
 export async function isSigned(
   body: BufferSource,
   { signature, keys }: { signature: string; keys: readonly CryptoKey[] },
@@ -27,7 +27,7 @@ export async function isSigned(
   return verdicts.includes(true);
 }
 
-/** The signature the payment provider would send with a body. */
+/** The signature that the payment provider would send with a body. */
 export async function signBody(body: BufferSource, secret: string): Promise<string> {
   const [key] = await importSecrets([secret]);
   return Buffer.from(await crypto.subtle.sign("HMAC", key!, body)).toString("hex");

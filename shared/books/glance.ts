@@ -13,7 +13,7 @@ export const DueBill = z.object({
   id: z.string(),
   name: z.string(),
   currency: z.string(),
-  /** The amount of the next date; absent when it is not known yet. */
+  /** The amount of the next date; absent while it is unknown. */
   amount: z.optional(z.string()),
   /** The unpaid rest of the next date after a part payment. */
   remaining: z.optional(z.string()),
@@ -66,7 +66,7 @@ export const Budget = z.object({
 });
 export type Budget = z.infer<typeof Budget>;
 
-/** Debtor and creditor; a former member is missing. */
+/** Debtor and creditor; a former member is absent. */
 export const Balance = z.object({
   from: z.optional(z.string()),
   to: z.optional(z.string()),
@@ -86,7 +86,7 @@ export const ExpenseRow = z.object({
   kind: z.enum(["one_off", "bill_payment", "refund"]),
   is_estimate: z.optional(z.nullable(z.boolean())),
   has_document: z.optional(z.nullable(z.boolean())),
-  /** The payer and each member's share; a former member is missing. */
+  /** The payer and each member's share; a former member is absent. */
   shared: z.optional(z.object({
     paid_by: z.optional(z.string()),
     shares: z.array(z.object({ member: z.optional(z.string()), amount: z.string() })),
@@ -120,7 +120,7 @@ export const Glance = outcome(["found"], {
   /** The first day of the month on the page. */
   month: z.string(),
   state: OrganizationState,
-  /** Whether the reader may change anything now, judging by role, plan and state. */
+  /** Whether the reader may change anything now, according to role, plan and state. */
   may_write: z.boolean(),
   may_export: z.boolean(),
   bills: z.nullable(z.object({
@@ -138,7 +138,10 @@ export const Glance = outcome(["found"], {
       total: z.object({
         amount: z.string(),
         currency: z.string(),
-        /** From the month before, up to the same day if the month is still running; absent when it had no spending. */
+        /**
+         * Compared with the previous month, up to the same day if the month is still running; absent when that month
+         * had no spending.
+         */
         change_percent: z.optional(z.nullable(z.number())),
       }),
       budgets: z.optional(z.nullable(z.array(Budget))),
@@ -147,7 +150,7 @@ export const Glance = outcome(["found"], {
       ),
     }),
   })),
-  /** The month's income; absent in the previous version's answer. */
+  /** The month's income; absent in the previous version's response. */
   income: z.optional(z.nullable(z.object({
     data: z.object({
       total: z.object({ amount: z.string(), currency: z.string(), count: z.number() }),
@@ -157,7 +160,7 @@ export const Glance = outcome(["found"], {
   balances: z.nullable(
     z.object({ data: z.object({ user: z.object({ email: z.string() }), balances: z.array(Balance) }) }),
   ),
-  /** Documents without a record; absent in the previous version's answer. */
+  /** Documents without a record; absent in the previous version's response. */
   documents: z.optional(
     z.nullable(z.object({ data: z.object({ documents: z.array(ShownDocument), count: z.number() }) })),
   ),
@@ -180,7 +183,7 @@ export const lacksAmounts = (warnings: NonNullable<Glance["bills"]>["warnings"])
 export interface DueDate {
   bill: DueBill;
   dueOn: string;
-  /** The unpaid amount; undefined when it is not known yet. */
+  /** The unpaid amount; undefined while it is unknown. */
   amount: string | undefined;
   currency: string;
   isEstimate: boolean;

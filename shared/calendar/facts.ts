@@ -1,4 +1,4 @@
-/** The database's answers about a calendar (supabase/schemas/calendar/read_calendar.sql). */
+/** The database's results about a calendar (supabase/schemas/calendar/read_calendar.sql). */
 import * as z from "zod/mini";
 
 /** A day on which a bill is due. */
@@ -21,11 +21,11 @@ export type DueDate = z.infer<typeof DueDate>;
 
 export const CalendarFacts = z.object({
   organization: z.string(),
-  /** Of the reader: ISO 3166-1 alpha-2. */
+  /** The reader's country, ISO 3166-1 alpha-2. */
   country: z.string(),
   /** Whether the year has more dates. */
   is_cut: z.boolean(),
-  /** By day. */
+  /** Sorted by day. */
   dates: z.array(DueDate),
 });
 export type CalendarFacts = z.infer<typeof CalendarFacts>;

@@ -27,7 +27,7 @@ export function writeCalendar(facts: CalendarFacts, { words, format, language, h
     prodId: { company: host, product: "bills", language: language.toUpperCase() },
     method: ICalCalendarMethod.PUBLISH,
     name: escapeText(words.name(cleanLine(facts.organization))),
-    // An empty future in an app must not suggest that no bill is due.
+    // An app with no future dates must not suggest that no bill is due.
     ...(facts.is_cut && last && {
       description: escapeText(words.cut(format.date(last.due_on, { style: "day", today: "" }))),
     }),

@@ -1,8 +1,9 @@
 /**
- * The secret in the address of a person's calendar. Sent once; the database keeps only its SHA-256 (`hashToken`).
+ * The secret in the address of a person's calendar. The person sees it once; the database stores only its SHA-256
+ * (`hashToken`).
  */
 
-// The prefix identifies it for secret scanners and for our own log.
+// Secret scanners and our own log recognize the token by this prefix.
 const PREFIX = "exp_cal_";
 const FILE = /^(exp_cal_[A-Za-z0-9_-]{43})\.ics$/;
 

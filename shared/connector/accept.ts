@@ -1,6 +1,7 @@
 /**
- * Content negotiation of the connector. The SDK answers 406 unless both types are named, even to the bare wildcard that
- * real clients probe with. An `Accept` that allows JSON is therefore widened before the SDK sees it.
+ * Content negotiation of the connector. The SDK returns 406 unless the header names both types, even for the bare
+ * wildcard that real clients send to probe. Therefore the connector widens an `Accept` that allows JSON before the SDK
+ * sees it.
  */
 
 const JSON_RANGES = new Set(["application/json", "application/*", "*/*"]);
@@ -14,7 +15,7 @@ export function acceptsEventStream(accept: string | undefined): boolean {
 }
 
 /**
- * The `Accept` to pass to the SDK: both types when JSON is acceptable or the header is missing, otherwise the header
+ * The `Accept` for the SDK: both types when JSON is acceptable or the header is missing, otherwise the header
  * unchanged.
  */
 export function widenAccept(accept: string | undefined): string {

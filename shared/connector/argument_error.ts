@@ -1,6 +1,6 @@
 /**
- * Turns schema violations into facts that tell a model how to correct the call: the field, the fault and the valid
- * values. The wording is in the catalog (`shared/words/en/contract.ts`).
+ * Turns schema violations into facts that help a model correct the call: the field, the fault and the valid values.
+ * The catalog contains the wording (`shared/words/en/contract.ts`).
  */
 import type * as z from "zod";
 import type { Limit, RefusalFacts, Unit } from "../words/message.ts";
@@ -16,10 +16,10 @@ export interface ArgumentError extends RefusalFacts {
 
 type Issue = z.core.$ZodIssue;
 
-/** How many problems one answer lists. */
+/** The maximum number of problems in one answer. */
 const MAX_PROBLEMS = 10;
 
-/** @param issues at least one, in schema order @param schema the schema that the arguments were checked against */
+/** @param issues at least one, in schema order @param schema validated the arguments */
 export function explainIssues(issues: readonly Issue[], schema: JsonSchema): ArgumentError {
   const problems = issues.slice(0, MAX_PROBLEMS).map((issue) => explain(issue, schema));
   const [first] = problems as [ArgumentError];

@@ -11,7 +11,7 @@ export type Bearer =
   | { kind: "absent" }
   /** Not a bearer credential at all: the request is invalid, not the token. */
   | { kind: "malformed" }
-  /** Well-formed, but not in the format of our tokens, so no database lookup is needed. */
+  /** Well-formed, but not in the format of our tokens, so it needs no database lookup. */
   | { kind: "foreign" }
   | { kind: "token"; token: string };
 

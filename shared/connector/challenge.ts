@@ -1,5 +1,5 @@
 /**
- * `WWW-Authenticate` of the connector (RFC 6750 §3, RFC 9728 §5.1). A single scheme on one line of plain ASCII,
+ * `WWW-Authenticate` of the connector (RFC 6750 §3, RFC 9728 §5.1): a single scheme on one line of plain ASCII,
  * because clients parse it with regular expressions.
  */
 import { SCOPE } from "../oauth/scope.ts";

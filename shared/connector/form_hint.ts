@@ -1,4 +1,4 @@
-/** Explains a badly formed text argument: the format its field expects, and a guess based on what was sent. */
+/** Explains a badly formed text argument: the expected format, and a guess based on the sent text. */
 import { decimalSignOf, readMoney, toDecimal } from "../import/money_text.ts";
 import { type JsonSchema, PATTERNS } from "./schema.ts";
 import { possibleDays } from "./understand.ts";
@@ -8,16 +8,16 @@ export type FormHint =
   /** `days` are the possible readings of the text. */
   | { form: "date"; days?: string[] }
   | { form: "amount"; sent?: SentAmount }
-  /** `sent` is the kind of id that was sent instead. */
+  /** `sent` is the actual kind of the sent id. */
   | { form: "id"; kinds: string[]; sent?: string }
   /** The description from the contract. */
   | { form: "described"; description: string };
 
-/** An amount as a person writes it, and how to send it: `plain`, plus `other` when the decimal sign is ambiguous. */
+/** An amount as a person writes it, and its correct form: `plain`, plus `other` when the decimal sign is ambiguous. */
 export interface SentAmount {
   plain: string;
   other?: string;
-  /** Where the currency of the text belongs. */
+  /** The field for the currency in the text. */
   currency?: "field" | "nowhere";
   /** The meaning of a minus sign in this field. */
   negative?: "refund" | "never";

@@ -1,6 +1,6 @@
 /**
  * Names and values that models send instead of the contract's, as data. `understand.ts` applies an entry only if the
- * contract has the field or choice and the call does not contain it already.
+ * contract has the field or choice and the call does not already contain it.
  */
 
 /**
@@ -54,7 +54,7 @@ for (const [field, aliases] of Object.entries(FIELDS)) {
 /** The fields that a name may stand for, in order. */
 export const fieldsFor = (name: string): readonly string[] => ALIASES.get(name) ?? [];
 
-/** Choices by the contract's value, written without spaces, hyphens and underscores. */
+/** Choices by the contract's value, without spaces, hyphens and underscores. */
 const CHOICES: Record<string, string> = {
   yearly: "annual annually year everyyear",
   monthly: "month everymonth",
@@ -171,7 +171,7 @@ function currencyNames(): Map<string, string> {
     const display = new Intl.DisplayNames(language, { type: "currency", fallback: "none" });
     for (const code of Intl.supportedValuesOf("currency")) {
       const name = display.of(code)?.toLowerCase();
-      // Years in brackets mark a currency that is no longer in use.
+      // Years in parentheses mark a currency that is no longer in use.
       if (!name || name.includes("(")) continue;
       if (!found.has(name)) found.set(name, code);
       const word = name.split(" ").at(-1)!;

@@ -1,6 +1,6 @@
 /**
- * The part of JSON-RPC 2.0 that the connector handles itself; the SDK handles the rest. Our own error codes lie outside
- * −32768…−32000, which JSON-RPC and MCP reserve, and encode the HTTP status: −31000 − status.
+ * The part of JSON-RPC 2.0 that the connector handles itself; the SDK handles the rest. Our own error codes encode the
+ * HTTP status (−31000 − status) and lie outside −32768…−32000, which JSON-RPC and MCP reserve.
  */
 
 export const INVALID_REQUEST = -32600;
@@ -16,7 +16,7 @@ export interface JsonRpcError {
   /** Derived from the status when absent. */
   code?: number;
   data?: Record<string, unknown>;
-  /** `null` when there is no single readable request to answer. */
+  /** `null` if there is no single readable request. */
   id?: RequestId;
   headers?: Record<string, string>;
 }
@@ -33,7 +33,7 @@ export function errorResponse(
 
 const codeOfStatus = (status: number) => status === 500 ? INTERNAL_ERROR : -31000 - status;
 
-/** The parts of a request or notification that we need before the SDK parses it. */
+/** The parts of a request or notification that the connector needs before the SDK parses it. */
 export interface Message {
   method?: string;
   id: RequestId;
@@ -43,7 +43,7 @@ export interface Message {
   wantsProgress: boolean;
 }
 
-/** Every event repeats the token. The SDKs use a number, so longer tokens are not supported. */
+/** Every event repeats the token. The SDKs use a number, so the connector ignores longer tokens. */
 const MAX_PROGRESS_TOKEN = 256;
 
 /** @param value a parsed body of any shape. */

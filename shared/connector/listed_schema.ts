@@ -1,7 +1,7 @@
 /**
  * The form of an input schema that `tools/list` shows: names, types, choices and descriptions. It omits limits and
- * patterns, because a model would pay for them in each conversation. Every call is checked against the contract, and
- * the error of a refused call explains them. Some clients also reject schemas with keywords beyond these.
+ * patterns, because a model would pay for them in each conversation. The contract validates every call, and a refused
+ * call's error explains the violated limits. Some clients also reject schemas with further keywords.
  */
 import { type JsonSchema, LISTED_AS, LISTED_IN } from "./schema.ts";
 
@@ -34,7 +34,7 @@ export function listedSchema(schema: JsonSchema, isBare = false): JsonSchema {
     listedSchema(field, isBare || (elsewhere !== undefined && !elsewhere.own.includes(name)));
   return {
     type,
-    // Gemini refuses choices that are not strings.
+    // Gemini refuses choices other than strings.
     ...(options && type === "string" && !isBare && { enum: options }),
     ...(description && { description }),
     ...(properties && { properties: Object.fromEntries(fields.map(([name, field]) => [name, below(field, name)])) }),
@@ -43,7 +43,7 @@ export function listedSchema(schema: JsonSchema, isBare = false): JsonSchema {
   };
 }
 
-/** Arguments in the form that `tools/list` shows: a map as its pairs. */
+/** Arguments in the form that `tools/list` shows: a map as a list of pairs. */
 export function listedArguments(
   args: Record<string, unknown>,
   { properties = {} }: JsonSchema,

@@ -1,9 +1,8 @@
 /**
- * Decides which `Origin` may call the connector (MCP transports, Security: an invalid one is answered 403).
- *
- * Any https page may, because no cookie authenticates requests and DNS rebinding fails against a public https host.
- * Also allowed are loopback pages (development tools) and callers that are not browsers. Opaque (`null`), plain http
- * and malformed origins have no legitimate use.
+ * Decides which `Origin` may call the connector (MCP transports, Security: an invalid one gets 403). Any https page
+ * may, because no cookie authenticates requests and DNS rebinding fails against a public https host. Loopback pages
+ * (development tools) and callers that are not browsers may, too. Opaque (`null`), plain http and malformed origins
+ * have no legitimate use.
  */
 import { isLoopback } from "../net/loopback.ts";
 

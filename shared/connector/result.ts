@@ -99,7 +99,10 @@ function partsBySize(data: Record<string, unknown>): Part[] {
     });
 }
 
-/** The largest count up to `most` that fits, by binary search; 0 when none does. Fewer must always fit better. */
+/**
+ * The largest count up to `most` that fits, by binary search; 0 when none does. A smaller count must always fit if a
+ * larger one does.
+ */
 function largestFitting(most: number, fits: (count: number) => boolean): number {
   let low = 0;
   let high = most + 1;

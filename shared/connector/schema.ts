@@ -1,6 +1,6 @@
 /**
- * Building blocks of the tools' input schemas, so that an amount or a date is described in one place. They are plain
- * JSON Schema, for clients and for checking arguments.
+ * Building blocks of the tools' input schemas, so that one place describes an amount or a date. They are plain JSON
+ * Schema, for clients and for checking arguments.
  */
 
 export interface JsonSchema {
@@ -14,7 +14,7 @@ export interface JsonSchema {
   anyOf?: JsonSchema[];
   /** Another schema that `tools/list` shows instead. */
   [LISTED_AS]?: JsonSchema;
-  /** The tool whose listing describes the shared fields, and which alone lists those in `without`. */
+  /** The tool whose listing describes the shared fields. Only this tool lists the fields in `without`. */
   [LISTED_IN]?: { tool: string; own: readonly string[]; without: readonly string[] };
   [keyword: string]: unknown;
 }
@@ -29,12 +29,12 @@ export const PATTERNS = {
   currency: "^[A-Z]{3}$",
   /** RFC 5545 section 3.3.10, `bywdaylist`, limited to weekdays that every month has. */
   monthWeekday: "^(-1|[1-4])(MO|TU|WE|TH|FR|SA|SU)$",
-  /** Periods besides the listed ones; `from` and `to` take them as a beginning and an end. */
+  /** Periods besides the listed ones. `from` and `to` accept them as a beginning and an end. */
   period:
     "^((this|last|next)_(week|month|quarter|year)|last_([1-9]\\d{0,2}_days|[1-9]\\d?_(weeks|months)|[1-9]_years))$",
   /** A month in `due_on`, which means the bill's date in that month. */
   month: "^(\\d{4}|-)-(0[1-9]|1[0-2])$",
-  /** A notice period, at most two years, and the day to which it is given. */
+  /** A notice period, at most two years, and the day on which it ends. */
   notice:
     "^(([1-6]?\\d?\\d|7[0-2]\\d) days?|(\\d?\\d|10[0-4]) weeks?|(1?\\d|2[0-4]) months?)( to (term|month|quarter|day))?$",
   weekday: "^((last|next)_)?(mon|tues|wednes|thurs|fri|satur|sun)day$",
@@ -61,7 +61,7 @@ export const list = (items: JsonSchema, more: JsonSchema = {}): JsonSchema => ({
 
 /**
  * An object with arbitrary keys. Some clients reject objects without properties, so the listing shows a list of pairs,
- * which `understand()` reads as well. @param pair the two names, as `{ question: "answer" }`
+ * which `understand()` also accepts. @param pair the two names, as `{ question: "answer" }`
  */
 export function mapOf(pair: Record<string, string>, schema: JsonSchema): JsonSchema {
   const [[key, value]] = Object.entries(pair) as [[string, string]];
@@ -79,7 +79,9 @@ export const flag = (preset: boolean, more: JsonSchema = {}): JsonSchema => ({
   ...more,
 });
 
-/** A text of a known form. The instructions explain the form, so a description only adds the field's own meaning. */
+/**
+ * A text in a known format. The instructions explain the format, so a description adds only the field's own meaning.
+ */
 const formed = (pattern: string) => (description?: string, more: JsonSchema = {}): JsonSchema => ({
   type: "string",
   pattern,
@@ -136,7 +138,7 @@ export const split: JsonSchema = list(object({ amount: amount(), category: text(
   description: "The last without amount: the rest.",
 });
 
-/** The member who paid, who also gets the remainder of a shared cost. */
+/** The member who paid and therefore gets the remainder of a shared cost. */
 export const paidBy = text(120);
 /** The members who share a cost, and how. */
 export const shared: JsonSchema = object(
@@ -155,7 +157,7 @@ export const shared: JsonSchema = object(
   { description: "Equally unless shares or amounts." },
 );
 
-/** The contract behind a bill, as far as the person states it. */
+/** The contract behind a bill, with the parts that the person states. */
 export const billContract: JsonSchema = object({
   started_on: date(),
   term_months: integer({ minimum: 0, maximum: 240, description: "Minimum; 0 = none." }),
@@ -171,7 +173,7 @@ export const billContract: JsonSchema = object({
 });
 
 /**
- * A schema whose fields are described in the listing of another tool.
+ * A schema whose fields another tool's listing describes.
  * @param own fields that the other tool does not have @param without fields that only the other tool lists
  */
 export const listedIn = (

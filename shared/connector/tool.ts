@@ -20,8 +20,8 @@ import { type Note, understand } from "./understand.ts";
 export interface Annotations {
   readOnlyHint: boolean;
   /**
-   * Claude's review criteria set it for tools that modify or delete data. OpenAI's rules exempt changes that can be
-   * undone, as all can here. We set it for tools that overwrite or delete.
+   * Claude's review criteria set it for tools that modify or delete data. OpenAI's rules exempt reversible changes,
+   * and all changes here are reversible. This project sets it for tools that overwrite or delete.
    */
   destructiveHint: boolean;
   idempotentHint: boolean;
@@ -46,12 +46,12 @@ export const REVERSE = annotations(false, true, false);
 export interface FollowUpServices extends WorkOptions {
   /**
    * Queries the providers of all links in parallel, one month of a link after the other, and returns their answers in
-   * order; never throws for a provider's failure. Null for a month that was not requested.
+   * order. Never throws for a provider's failure. Null for a month that was not requested.
    */
   askProviders(months: readonly PendingLink[], options: WorkOptions): Promise<(Answer | null)[]>;
   /**
-   * Runs a tool as the same caller, under a name or with arguments that clients cannot send. It belongs to the same
-   * request, so it is not counted again.
+   * Runs a tool as the same caller, under a name or with arguments that clients cannot send. The call is part of the
+   * same request, so the limits do not count it again.
    */
   callTool(tool: string, args: Arguments, options?: { isLong?: boolean }): Promise<FactEnvelope>;
   /** Downloads a file that the client names. @throws {AppError} `rate_limited` */
@@ -61,11 +61,14 @@ export interface FollowUpServices extends WorkOptions {
 
 export type FetchedFile = { bytes: Uint8Array } | { refusal: RefusalFacts };
 
-/** Reports the progress of long work to the client, and detects that the client has gone. */
+/** Reports the progress of long work to the client, and detects that the client has disconnected. */
 export interface WorkOptions {
   /** Present if the client asked for progress. Drops reports that do not exceed the last one. */
   progress?: (reached: Progress) => void;
-  /** Aborted when the client of an event stream disconnects. The work then keeps its results and starts nothing new. */
+  /**
+   * Aborted when the client of an event stream disconnects. The work then keeps its results and starts no further
+   * step.
+   */
   signal: AbortSignal;
 }
 
@@ -100,7 +103,7 @@ export interface ToolContract {
   data: Record<string, "array" | "object" | "string" | "integer">;
   /** Whether the result also has the keys of a list: `next_cursor`, `total_count`, `totals_by_currency`. */
   isList?: boolean;
-  /** A tool without this function returns its facts unchanged. */
+  /** Without this function, a tool returns its facts unchanged. */
   answer?: Presenter;
   followUp?: FollowUp;
   /** Whether a call may take the database longer than usual. */
@@ -180,8 +183,8 @@ export function defineTool(
 }
 
 /**
- * Days without a year, weekdays and other periods are understood but not listed. The database resolves them, because it
- * knows the owner's current day.
+ * The contract accepts days without a year, weekdays and other periods, but does not list them. The database resolves
+ * them, because it knows the owner's current day.
  */
 const withRelativeDays = (schema: JsonSchema): JsonSchema =>
   JSON.parse(JSON.stringify(schema), (key, value) => {
@@ -193,13 +196,13 @@ const withRelativeDays = (schema: JsonSchema): JsonSchema =>
     return { ...period, pattern: PATTERNS.period };
   });
 
-/** How many reinterpretations an answer lists. */
+/** The maximum number of reinterpretations in an answer. */
 const MAX_NOTES = 10;
 
 /** More unknown fields than one answer lists. */
 const MAX_UNKNOWN_FIELDS = 10;
 
-/** Arguments with only the first few unknown fields: the call is rejected either way. */
+/** Arguments with only the first few unknown fields; the call is rejected either way. */
 function limitUnknownFields(input: unknown, { properties = {} }: JsonSchema): unknown {
   if (typeof input !== "object" || input === null || Array.isArray(input)) return input;
   const names = Object.keys(input);
@@ -209,7 +212,7 @@ function limitUnknownFields(input: unknown, { properties = {} }: JsonSchema): un
   return Object.fromEntries([...known, ...unknown].map((name) => [name, (input as Arguments)[name]]));
 }
 
-/** Deliberately loose: a validating client must accept errors, and results with fields that are added later. */
+/** Deliberately loose: a validating client must accept errors, and results with fields that later versions add. */
 function envelopeSchema(
   { data, isList = false, annotations: { readOnlyHint } }: Pick<ToolContract, "data" | "isList" | "annotations">,
 ): JsonSchema {

@@ -7,7 +7,7 @@ import { cleanText } from "../clean_text.ts";
  */
 const MAX_DEPTH = 10;
 
-/** A copy of JSON data with every string cleaned. Keys stay, because unknown ones are rejected anyway. */
+/** A copy of JSON data with every string cleaned. Keys remain unchanged, because unknown ones are rejected anyway. */
 export function cleanStrings(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return cleanText(value);
   if (typeof value !== "object" || value === null) return value;

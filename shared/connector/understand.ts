@@ -1,9 +1,9 @@
 /**
  * Reads arguments as the caller meant them if only one meaning is possible: `eur`, `"14,50"`, `20`, `"1 Nov"`, one
- * value for a list. Follows the contract's schema and leaves undescribed fields alone. Ambiguous values stay unchanged,
- * and the validator refuses them with a hint. Models send all of these, and even an error with a good hint costs a
- * call. Doing this in one place makes all tools and fields behave alike. The database resolves a day without a year,
- * because only it knows the person's day. Takes time linear in the size of the arguments.
+ * value for a list. Models send all of these, and even an error with a good hint costs a call. It follows the
+ * contract's schema, so all tools and fields behave alike, and leaves undescribed fields alone. Ambiguous values
+ * remain unchanged, and the validator refuses them with a hint. The database resolves a day without a year, because
+ * only it knows the person's day. Takes time linear in the size of the arguments.
  */
 import { readDate, readYearlessDay, toIsoDate } from "../import/date_text.ts";
 import { decimalSignOf, isCode, readCurrency, readMoney, toDecimal } from "../import/money_text.ts";
@@ -114,7 +114,8 @@ function liftNestedFields(sent: Fields, properties: Record<string, JsonSchema>, 
 
 /**
  * Moves fields into the object or list that they belong to: `{ name, amount }` without `items`, `{ note }` without
- * `set`. If several places fit, the change gets them. An object or list that the call already contains stays unchanged.
+ * `set`. If several places fit, the change gets them. An object or list that the call already contains remains
+ * unchanged.
  */
 function nestFlatFields(sent: Fields, { properties = {}, required = [] }: JsonSchema, note: Note): Fields {
   const isKnown = (key: string, value: unknown, fields = properties) =>

@@ -1,6 +1,6 @@
 /**
  * Fields that models write in another form: a month as a period, a frequency as one word, a name as an id. Each reader
- * returns the fields for a value, or undefined if it already has the contract's form.
+ * returns the fields for a value, or undefined if the value already has the contract's form.
  */
 import { readMonth } from "../import/date_text.ts";
 import { DAYS, periodNamed, RHYTHMS, SPEAKER, weekdayNamed } from "./habits.ts";
@@ -30,13 +30,13 @@ const lastDayOf = (month: string): string =>
 const firstOfMonth = (name: string): Reader => ({ value }) =>
   MONTH.test(String(value)) ? { [name]: `${value}-01` } : undefined;
 
-/** A period as the days from its beginning or to its end. */
+/** A period, as the days from its first day or to its last. */
 const endOfPeriod = (name: string): Reader => ({ value }) => {
   const period = typeof value === "string" ? periodNamed(value.slice(0, 40)) : undefined;
   return period && period !== value ? { [name]: period } : undefined;
 };
 
-/** A word for the speaker. */
+/** A word that means the speaker. */
 const speaker = (name: string): Reader => ({ value }) =>
   SPEAKER.has(String(value).toLowerCase()) ? { [name]: "me" } : undefined;
 
@@ -165,7 +165,7 @@ export const nearDay = (word: string): string | undefined => Object.hasOwn(DAYS,
 export const readItems = (items: unknown[], schema: JsonSchema | undefined, note: Note): unknown[] =>
   refundsAmong(items.map((item) => readKind(item, schema, note)), schema, note);
 
-/** A debt of an account is an overdraft, an item without a kind is an expense, and a refund has its own field. */
+/** An account's debt becomes an overdraft, an item without a kind an expense, and a refund has its own field. */
 function readKind(item: unknown, schema: JsonSchema | undefined, note: Note): unknown {
   if (!schema?.properties?.kind?.enum?.includes("overdraft") || !isObject(item)) return item;
   const { kind, ...fields } = item as Fields;

@@ -1,7 +1,7 @@
 /**
  * Encrypts provider credentials for storage: AES-256-GCM with a key per link, derived by HKDF-SHA256 from a master key
- * and the link's id (RFC 5869, no salt). The database alone reveals nothing, and an envelope moved to another link
- * cannot be opened. Storage is elsewhere. Format as in supabase/auth (internal/crypto):
+ * and the link's id (RFC 5869, no salt). The database alone reveals nothing, and no key opens an envelope that was
+ * moved to another link. Another module stores the envelopes. Format as in supabase/auth (internal/crypto):
  * {"key_id","alg","nonce","data"}, base64.
  */
 import * as z from "zod/mini";
@@ -45,7 +45,7 @@ export async function sealCredential(
 }
 
 /**
- * @param keys tried by id, so that the first can be replaced while old envelopes still exist.
+ * @param keys tried by id, so that an operator can replace the first while old envelopes still exist.
  * @throws {EnvelopeError} and nothing else
  */
 export async function openCredential(
@@ -62,7 +62,7 @@ export async function openCredential(
     const text = await crypto.subtle.decrypt({ name: "AES-GCM", iv: decode(nonce) }, key, decode(data));
     return JSON.parse(new TextDecoder().decode(text));
   } catch {
-    // Don't pass on the cause: WebCrypto's message is empty, and JSON's quotes the content.
+    // Hides the cause: WebCrypto's message is empty, and JSON's quotes the content.
     throw new EnvelopeError("unreadable");
   }
 }
@@ -91,5 +91,5 @@ export const keyIdOf = async (masterKey: string): Promise<string> =>
   Buffer.from(await crypto.subtle.digest("SHA-256", decode(masterKey))).toString("hex").slice(0, 8);
 
 const encode = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
-// Runtimes skip invalid base64 characters, or reject them (Deno 2.1). The envelope cannot be opened either way.
+// Runtimes skip invalid base64 characters, or reject them (Deno 2.1). Either way, the envelope cannot be opened.
 const decode = (text: string) => Buffer.from(text, "base64");

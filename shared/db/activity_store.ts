@@ -15,7 +15,7 @@ export const Activity = z.object({
   tool: z.string(),
   /** Their address; null for a former member. */
   by: z.nullable(z.string()),
-  /** Made by a job, not by a person. */
+  /** Whether a job made the change. */
   is_automatic: z.boolean(),
   client_name: z.nullable(z.string()),
   is_emptied: z.boolean(),
@@ -73,12 +73,12 @@ export const ActivityPage = outcome(["found"], {
   country: z.string(),
   timezone: z.string(),
   state: OrganizationState,
-  /** Whether the reader may change anything now, judging by role, plan and state. */
+  /** Whether the reader may change anything now, according to role, plan and state. */
   may_write: z.boolean(),
   changes: z.array(Activity),
   /** The key of the next page; null on the last page. */
   next: z.nullable(z.string()),
-  /** On the first page only. */
+  /** Only on the first page. */
   reads: z.optional(z.array(ReadCount)),
   people: z.optional(z.array(z.object({ id: z.string(), name: z.string() }))),
   apps: z.optional(z.array(z.string())),

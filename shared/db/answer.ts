@@ -1,22 +1,22 @@
-/** Tells a valid database answer from a malformed one. */
+/** Distinguishes a valid database result from a malformed one. */
 import * as z from "zod/mini";
 import { AppError } from "../errors.ts";
 import { OrganizationState } from "../organization_state.ts";
 import type { CallOptions, Database } from "./client.ts";
 
-/** The answer of `identity.refuse_change`, which any call that changes something may return. */
+/** The result of `identity.refuse_change`, which any call that makes a change may return. */
 const Unchangeable = z.object({ outcome: z.literal("no_changes"), id: z.string(), state: OrganizationState });
 
 /**
- * The answer of each function. Keys that are not listed are dropped, because the database may be newer than the
- * functions.
+ * The schema of each function's result. Keys that it does not list are dropped, because the database may be newer than
+ * the functions.
  */
 export type Answers = Record<string, z.ZodMiniType>;
 
 /**
- * @returns a function that calls the database and throws what `Database.call` throws, `forbidden` when the organization
- * accepts no changes, and `unavailable` for an answer that does not match the function's schema. A malformed answer is
- * never a refusal, which could end somebody's session.
+ * @returns a function that calls the database. It throws what `Database.call` throws, `forbidden` when the
+ * organization accepts no changes, and `unavailable` for a result that does not match the function's schema. A
+ * malformed result never counts as a refusal, which could end somebody's session.
  */
 export const asking =
   <Known extends Answers>(database: Database, answers: Known) =>
@@ -30,7 +30,7 @@ export const asking =
     if (success) return data as z.infer<Known[Name]>;
     const unchangeable = Unchangeable.safeParse(answer);
     if (unchangeable.success) throw takesNoChanges(unchangeable.data);
-    // Log only the paths that differ, because the rest is user data.
+    // Logs only the paths that differ, because the rest is user data.
     const [{ code, path }] = error.issues as [z.core.$ZodIssue];
     throw new AppError("unavailable", "We couldn't reach our database.", {
       says: ({ databaseDown }) => databaseDown,

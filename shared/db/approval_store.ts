@@ -40,14 +40,14 @@ export function createApprovalStore(database: Database) {
         at: asked.at,
       }),
 
-    /** Pending ones and those of the last 30 days that are visible to the person; null without a membership. */
+    /** Pending proposals, and those of the last 30 days that the person may see; null without a membership. */
     list: ({ userId, organizationId, at }: InOrganization) =>
       ask("read_proposals", { user_id: userId, organization_id: organizationId, at }),
 
     read: ({ userId, proposalId, at }: OfProposal) =>
       ask("read_proposal", { user_id: userId, proposal_id: proposalId, at }),
 
-    /** @param asked.hash of the displayed effects */
+    /** @param asked.hash hash of the displayed effects */
     decide: ({ userId, proposalId, hash, decision, at }: OfProposal & { hash: string; decision: Decision }) =>
       ask("decide_proposal", { user_id: userId, proposal_id: proposalId, hash, decision, at }),
   };

@@ -5,11 +5,12 @@ import type { PaymentEvent } from "../billing/event.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
-/** `stale`: a later event of the subscription had already counted. `parked`: waits for an operator. */
+/** `stale`: a later event of the subscription has already taken effect. `parked`: waits for an operator. */
 const Verdict = outcome(["applied", "duplicate", "stale", "ignored", "parked"], {
   organization_id: z.optional(z.string()),
   /**
-   * Why an applied event changed nothing: its subscription was never paid, and the organization had something to lose.
+   * Why an applied event changed nothing: its subscription was never paid, and the change would have cost the
+   * organization a plan.
    */
   no_effect: z.optional(z.literal("never_active")),
   /** Why the event is parked; `other_organization` when its notes name an organization other than its own. */
@@ -19,7 +20,7 @@ const Verdict = outcome(["applied", "duplicate", "stale", "ignored", "parked"], 
 });
 export type Verdict = z.infer<typeof Verdict>;
 
-/** The payment provider waits 5 s for an answer; this leaves a second for everything else. */
+/** The payment provider waits 5 s for a response; this leaves a second for everything else. */
 const DEADLINE_MS = 4_000;
 
 export const ANSWERS = { apply_payment_event: Verdict };
@@ -27,11 +28,10 @@ export const ANSWERS = { apply_payment_event: Verdict };
 export function createBillingStore(database: Database) {
   return {
     /**
-     * Takes one verified event, in one transaction.
+     * Applies one verified event, in one transaction.
      * @param delivery `bodyHash` is the hex SHA-256 of the body, which identifies a duplicate; `eventId` is the
-     * provider's id, kept for reference.
-     * @throws what `Database.call` throws, also for a malformed answer; the event may then be sent again and counts
-     * once.
+     * provider's id, stored for reference.
+     * @throws what `Database.call` throws, also for a malformed result. A repeated delivery then counts once.
      */
     applyPaymentEvent(
       event: PaymentEvent,

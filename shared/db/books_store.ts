@@ -1,4 +1,4 @@
-/** Database calls of the page of the books; all run as the signed-in person. */
+/** Database calls of the books page; all run as the signed-in person. */
 import { either, outcome } from "../outcome.ts";
 import { Glance } from "../books/glance.ts";
 import { asking } from "./answer.ts";
@@ -7,9 +7,9 @@ import { createPageToolStore, PageToolRun } from "./page_tool_store.ts";
 
 export interface Asked {
   userId: string;
-  /** The person's first organization when undefined. */
+  /** The person's first organization if undefined. */
   organizationId: string | undefined;
-  /** A day of the month to show; the current one when undefined. */
+  /** A day in the shown month; the current month if undefined. */
   month: string | undefined;
   query: string | undefined;
   cursor: string | undefined;
@@ -23,7 +23,7 @@ export interface Press {
   organizationId: string;
   billId: string;
   dueOn: string;
-  /** The amount that the page showed; null when none was known. */
+  /** The amount that the page showed; null if none was known. */
   shown: string | null;
   /** The amount to pay if none was known. */
   amount: string | null;

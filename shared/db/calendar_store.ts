@@ -5,7 +5,7 @@ import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 import { type Allowance, Limited, type Quota } from "./quota.ts";
 
-/** Quotas for wrong tokens by caller, and for reads by calendar; the latter is absent when limits are off. */
+/** Quotas for wrong tokens by caller, and for reads by calendar. The latter is absent when limits are off. */
 export interface CalendarLimits {
   caller: readonly Quota[];
   feed?: Allowance;
@@ -27,8 +27,8 @@ export function createCalendarStore(database: Database) {
   const ask = asking(database, ANSWERS);
   return {
     /**
-     * `unknown` for every token that may not read: never issued, revoked, of a suspended person, or without a plan that
-     * includes the calendar.
+     * `unknown` for every token that may not read: never issued, revoked, of a suspended person, or without a plan
+     * that includes the calendar.
      */
     read: ({ tokenHash, limits, at }: { tokenHash: string; limits: CalendarLimits; at: Date }) =>
       ask("read_calendar", { token_hash: tokenHash, limits, at }),

@@ -27,7 +27,7 @@ export interface CallOptions {
 const TIMEOUT_MS = 10_000;
 /** These functions change nothing but request counters. */
 const READS = /^(read|list|find)_|^(ping|authenticate_bearer)$/;
-/** The server closed the connection. If several pooled connections died together, each costs one call. */
+/** The server closed the connection. If several pooled connections broke together, each costs one call. */
 const CONNECTION_ENDED = "57P01";
 
 /** @param url base of the platform's APIs; @param key privileged key. */
@@ -56,8 +56,8 @@ export function createDatabase(
   });
   return {
     async call(name, args, { deadlineMs, isRead = READS.test(name) } = {}) {
-      // One deadline for all calls of a page: with a table locked, each call would otherwise wait in full for the same
-      // lock.
+      // One deadline for all calls of a page, because with a locked table each call would otherwise wait the full
+      // time for the same lock.
       const request = deadlineMs === undefined ? currentRequest() : undefined;
       const waitMs = deadlineMs ?? Math.min(TIMEOUT_MS, request?.databaseMs ?? TIMEOUT_MS);
       const startedAt = now();
@@ -89,7 +89,7 @@ export function createDatabase(
   }
 }
 
-/** JSON escapes of half a character and of NUL, both of which PostgreSQL refuses. */
+/** JSON escapes of a lone surrogate and of NUL, both of which PostgreSQL refuses. */
 const HALF = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
 const NUL = /(?<!\\)(?:\\\\)*\\u0000/;
 
@@ -97,8 +97,8 @@ const NUL = /(?<!\\)(?:\\\\)*\\u0000/;
 const HAS_NUL = "22P05";
 
 /**
- * JSON that PostgreSQL can store, even if a text was cut within a character; null if it contains NUL, which no text may
- * have.
+ * JSON that PostgreSQL can store, even if a text was cut within a character; null if it contains NUL, which no text
+ * may contain.
  */
 function storable(body: string): string | null {
   if (!/\\u(?:d|0000)/.test(body)) return body;
@@ -111,7 +111,7 @@ function requestHeaders(): [name: string, value: string][] {
   return id ? [[REQUEST_ID_HEADER, id], ["x-client-info", `expenses request ${id}`]] : [];
 }
 
-/** PostgREST's description of an error; only `message` if something in front of PostgREST answered. */
+/** PostgREST's description of an error; only `message` if a gateway in front of PostgREST responded. */
 interface DatabaseError {
   code?: string;
   message?: string;
@@ -119,9 +119,9 @@ interface DatabaseError {
 /** Status 0: no response, or an incomplete one. */
 type Answer = { data: unknown } | { status: number; error: DatabaseError };
 
-// Temporary failures by SQLSTATE class: connection, resources, operator intervention, locks (PostgREST answers most of
-// them 503/504/500). Also a missing function (42883) and one that PostgREST does not know yet (PGRST202): nothing ran,
-// and a migration or schema reload is probably under way.
+// Temporary failures by SQLSTATE class: connection, resources, operator intervention, locks (PostgREST maps most of
+// them to 503/504/500). Also a missing function (42883) and one that PostgREST does not know yet (PGRST202): no
+// statement ran, and a migration or schema reload is probably under way.
 const TEMPORARY = /^(08|53|57|55P03|40|42883$|PGRST00|PGRST202$)/;
 
 /** Error codes of PostgreSQL and PostgREST; a gateway in front of them uses other codes or none. */
@@ -129,7 +129,7 @@ const DATABASE_CODE = /^(?:[0-9A-Z]{5}|PGRST\w+)$/;
 
 function isTemporary(status: number, code = ""): boolean {
   if (status === 502 || status === 503 || status === 504) return true;
-  // 429, 522, 540 and 544, for example.
+  // Such as 429, 522, 540 and 544.
   return DATABASE_CODE.test(code) ? TEMPORARY.test(code) : status === 429 || status >= 500;
 }
 
@@ -137,7 +137,7 @@ function failure(name: string, status: number, error: DatabaseError): AppError {
   if (error.code === HAS_NUL) {
     return new AppError("invalid_request", "The text contains a NUL character, which can't be stored.");
   }
-  // A truncated success: the part that arrived is user data and must not be logged.
+  // A truncated success: the received part is user data, so the log must not contain it.
   const isBroken = status >= 200 && status < 300;
   const message = isBroken ? "broke off" : error.message ?? "";
   const cause = new Error(`${name} answered ${status} ${error.code ?? ""}: ${message}`.slice(0, 300));

@@ -14,11 +14,11 @@ export const ConnectedApp = z.object({
   access: Access,
   /** Whether the person's role may write there. */
   role_writes: z.boolean(),
-  /** The latest change that it made and that the database still has. */
+  /** The app's latest change that the database still stores. */
   last_change: z.nullable(z.object({ tool: z.string(), at: z.string() })),
-  /** False after the person stopped its events. */
+  /** False after the person stopped the app's events. */
   may_subscribe: z.boolean(),
-  /** The destinations of its events, one row per event; expired ones are left out. */
+  /** The destinations of its events, one row per event, without expired ones. */
   subscriptions: z.array(z.object({ url: z.string(), name: z.string(), expires_at: z.string() })),
 });
 export type ConnectedApp = z.infer<typeof ConnectedApp>;

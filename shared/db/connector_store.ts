@@ -1,6 +1,6 @@
 /**
  * The connector's two database calls: resolve a token, and run a tool. Each is one round trip. Running a tool also
- * resolves the token, so a `tools/call` needs one.
+ * resolves the token, so a `tools/call` needs only one call.
  */
 import * as z from "zod/mini";
 import { either, outcome } from "../outcome.ts";
@@ -51,17 +51,14 @@ export const ToolRun = either(
 );
 export type ToolRun = z.infer<typeof ToolRun>;
 
-/**
- * The limits that a request counts against: the caller's quotas when the token is unknown, otherwise its
- * grant's allowance.
- */
+/** The limits that count a request: the caller's quotas when the token is unknown, otherwise its grant's allowance. */
 export interface ConnectorLimits {
   caller: readonly Quota[];
   read: Allowance;
   write: Allowance;
 }
 
-/** A bearer, identified by the lower-case hex SHA-256 of its token. */
+/** A bearer token, identified by its lower-case hex SHA-256. */
 export interface Bearer {
   tokenHash: string;
   /** No limits when undefined. */
@@ -76,7 +73,7 @@ export interface ConnectorStore {
    * may take a minute. A reading tool may run twice.
    */
   callTool(call: Bearer & { tool: string; arguments: Arguments; isLong?: boolean; isRead?: boolean }): Promise<ToolRun>;
-  /** Records that the token's client is in use; requested by `first_use_in_hour`. */
+  /** Records that the token's client is in use, when the database asked for it with `first_use_in_hour`. */
   recordUse(tokenHash: string): Promise<void>;
 }
 

@@ -24,13 +24,13 @@ export const ANSWERS = {
 export function createCredentialStore(database: Database) {
   const ask = asking(database, ANSWERS);
   return {
-    /** By link id. Links without a credential, or that have ended, are left out. */
+    /** Credentials by link id. Omits links without a credential, and ended links. */
     readCredentials: async (linkIds: readonly string[]): Promise<ReadonlyMap<string, Envelope>> => {
       const rows = await ask("read_provider_credentials", { link_ids: linkIds });
       return new Map(rows.map(({ link_id, envelope }) => [link_id, envelope]));
     },
 
-    /** Credentials encrypted under any key but this one, by link id, starting after `after`. */
+    /** Credentials encrypted with any key but this one, by link id, starting after `after`. */
     findStaleCredentials: async (
       { keyId, after, atMost }: { keyId: string; after: string; atMost: number },
     ): Promise<StoredCredential[]> => {
@@ -38,7 +38,10 @@ export function createCredentialStore(database: Database) {
       return rows.map(({ link_id: linkId, envelope }) => ({ linkId, envelope }));
     },
 
-    /** Stores the same credential under the current key; `changed` when another envelope has replaced it meanwhile. */
+    /**
+     * Stores the same credential under the current key; `changed` when another envelope has replaced it in the
+     * meantime.
+     */
     resealCredential: (
       { linkId, replaced, envelope, at }: { linkId: string; replaced: Envelope; envelope: Envelope; at: Date },
     ) => ask("reseal_provider_credential", { link_id: linkId, replaced, envelope, at }),

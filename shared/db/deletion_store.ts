@@ -12,10 +12,10 @@ export const DeletableOrganization = z.object({
   deletes_at: z.nullable(z.string()),
   /** Whether a paid plan is running. */
   is_paid: z.boolean(),
-  /** The number of members besides the reader. */
+  /** The number of other members, without the reader. */
   members: z.number(),
   may_delete: z.boolean(),
-  /** The person's rights, for tabs; the previous version's database sends none. */
+  /** The person's rights, for tabs; absent in the previous version's database. */
   writes: z.optional(z.boolean()),
   exports: z.optional(z.boolean()),
 });
@@ -63,7 +63,7 @@ export function createDeletionStore(database: Database) {
     keepOrganization: ({ userId, organizationId, at }: OfOrganization) =>
       ask("keep_organization", { user_id: userId, organization_id: organizationId, at }),
 
-    /** `owner`: they still own an organization that stays. @param asked.email the person's sign-in address */
+    /** `owner`: they still own an organization that remains. @param asked.email the person's sign-in address */
     deleteAccount: ({ userId, email, at }: Person & { email: string }) =>
       ask("delete_account", { user_id: userId, email, at }),
 

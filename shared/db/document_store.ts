@@ -5,7 +5,7 @@ import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 import { createPageToolStore, PageToolRun } from "./page_tool_store.ts";
 
-/** Ten megabytes in one call. */
+/** One call carries up to ten megabytes. */
 const FILE_MS = 20_000;
 
 export const ANSWERS = { open_document: either(PageToolRun, outcome(["unknown"])) };

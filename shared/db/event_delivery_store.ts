@@ -1,4 +1,4 @@
-/** Events to be sent to apps: claimed by one sender each, and settled. */
+/** Events for apps: one sender claims each event and settles it. */
 import * as z from "zod/mini";
 import { HeardEvent, type Place } from "../events/occurrence.ts";
 import { asking } from "./answer.ts";
@@ -22,7 +22,7 @@ export const ANSWERS = {
 export function createEventDeliveryStore(database: Database) {
   const ask = asking(database, ANSWERS);
   return {
-    /** An event that nobody else is sending right now, until the lease ends. */
+    /** An event that nobody else sends until the lease ends. */
     claim: ({ at }: { at: Date }) => ask("claim_event", { at }),
 
     settle: ({ subscriptionId, place, isDone, at }: {

@@ -1,4 +1,4 @@
-/** Events for apps, as an app's token may read them. */
+/** Events that an app may read with its token. */
 import * as z from "zod/mini";
 import type { Envelope } from "../credentials/envelope.ts";
 import { HeardEvent, Place } from "../events/occurrence.ts";

@@ -22,7 +22,7 @@ export const OpenedExport = either(
       today: z.string(),
       /** The last day of the closed months; null while all are open. */
       closed_through: z.optional(z.nullable(z.string())),
-      /** These three are missing from the previous version's database. */
+      /** The previous version's database lacks these three. */
       base_currency: z.optional(z.string()),
       datev: z.optional(z.nullable(DatevSettings)),
       may_change: z.optional(z.boolean()),

@@ -18,7 +18,7 @@ export interface Onboarding {
   reminder_email: string;
 }
 
-/** The bills for which a person gets mail: theirs (all for the owner, assigned ones for others), all, or none. */
+/** The bills about which a person gets mail: theirs (all for the owner, assigned ones for others), all, or none. */
 export const Mails = z.enum(["mine", "all", "none"]);
 export type Mails = z.infer<typeof Mails>;
 
@@ -44,7 +44,7 @@ export const AccountOrganization = z.object({
   id: z.string(),
   name: z.string(),
   role: Role,
-  /** The rights of the role beyond reading. */
+  /** The role's rights beyond reading. */
   rights: z.array(Right),
   /** The members to ask if the role lacks a right. */
   owner_email: z.string(),
@@ -57,7 +57,7 @@ export const AccountOrganization = z.object({
   /** The plan whose features currently apply. */
   effective_plan: Plan,
   trial_ends_at: z.nullable(z.string()),
-  /** Whether the trial is running: until it ends, all Team features apply, whatever the subscription. */
+  /** Whether the trial is running. Until it ends, all Team features apply, whatever the subscription. */
   is_trial: z.boolean(),
   /** When the grace period of a past-due plan ends. */
   grace_ends_at: z.nullable(z.string()),
@@ -92,9 +92,9 @@ export const AccountProviderLink = z.object({
   status: z.enum(["pending", "active", "needs_reauth", "paused", "paused_by_plan"]),
   bill: z.string(),
   bill_id: z.string(),
-  /** Deleted, cancelled or ended: no longer fetched. */
+  /** Deleted, cancelled or ended, so the job no longer fetches it. */
   bill_is_over: z.boolean(),
-  /** Amounts are only fetched for variable bills. */
+  /** The job fetches amounts only for variable bills. */
   bill_is_variable: z.boolean(),
   organization: z.string(),
   /** Absent in the previous version's database. */
@@ -205,7 +205,7 @@ export function createIdentityStore(database: Database) {
   return {
     /**
      * Counts one attempt within the last hour under a keyed hash, after drawing on the caller's quotas. Refused
-     * attempts are not counted.
+     * attempts do not count.
      */
     claimAttempt: (
       attempt: { keyHash: string; atMost: number; secondsApart: number; quotas: readonly Quota[]; at: Date },
@@ -231,7 +231,7 @@ export function createIdentityStore(database: Database) {
     noteSignIn: ({ userId, email, at }: Person & { email: string }) =>
       ask("note_sign_in", { user_id: userId, email, at }),
 
-    /** A part of a file of expenses, read as the person; `refused` when they have lost the right. */
+    /** A part of a file of expenses, with the person's rights; `refused` when they have lost access. */
     readExpenseFile: (
       { userId, organizationId, filter, cursor, at }: Person & {
         organizationId: string;
@@ -248,7 +248,7 @@ export function createIdentityStore(database: Database) {
 
     readOnboarding: (userId: string) => ask("read_onboarding", { user_id: userId }),
 
-    /** Without `organization_name` no organization is created: the person joins an existing one. */
+    /** Without `organization_name` it creates no organization: the person joins an existing one. */
     completeOnboarding: (
       { userId, email, at, ...values }: Omit<Onboarding, "organization_name"> & Person & {
         email: string;
@@ -290,7 +290,7 @@ export function createIdentityStore(database: Database) {
     readUnsubscribing: ({ userId, withBills }: { userId: string; withBills: boolean }) =>
       ask("read_unsubscribing", { user_id: userId, with_bills: withBills }),
 
-    /** @param asked.scope `all`, or the id of an organization or bill of theirs. */
+    /** @param asked.scope `all`, or the id of the person's organization or bill. */
     unsubscribe: ({ userId, scope, at }: Person & { scope: string }) =>
       ask("unsubscribe", { user_id: userId, scope, at }),
 

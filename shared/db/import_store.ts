@@ -1,4 +1,4 @@
-/** The upload page's database calls: steps of an import, run as the signed-in person. */
+/** The upload page's database calls: steps of an import that run as the signed-in person. */
 import { either, outcome } from "../outcome.ts";
 import type { Arguments } from "../connector/tool.ts";
 import { asking } from "./answer.ts";

@@ -27,7 +27,7 @@ const Inbound = {
   id: z.string(),
   state: OrganizationState,
   country: z.string(),
-  /** The token of the address; null if none exists yet. */
+  /** The token of the mail address; null before its creation. */
   token: z.nullable(z.string()),
   senders: z.array(z.object({
     address: z.string(),
@@ -35,7 +35,7 @@ const Inbound = {
     /** Null after the account's deletion. */
     decided_by: z.nullable(z.string()),
   })),
-  /** All waiting mails and the newest others. */
+  /** All waiting mails, and the newest of the others. */
   mails: z.array(ListedMail),
 };
 const ReadInbound = either(outcome(["ok"], Inbound), outcome(["unknown"]));

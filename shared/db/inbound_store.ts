@@ -1,4 +1,4 @@
-/** Stores forwarded mail on arrival, claims it for one reader at a time, and settles it. */
+/** Stores incoming forwarded mail, lets one reader at a time claim it, and settles it. */
 import { Buffer } from "node:buffer";
 import * as z from "zod/mini";
 import type { DescribedMail } from "../inbound/describe_mail.ts";
@@ -12,7 +12,7 @@ const ClaimedMail = z.object({
   id: z.string(),
   organization_id: z.string(),
   provider_id: z.string(),
-  /** The member with whose rights it is read; null until its content is fetched. */
+  /** The member with whose rights the mail is read; null until its content is fetched. */
   user_id: z.nullable(z.string()),
   subject: z.string(),
   attempt: z.number(),
@@ -52,7 +52,7 @@ export function createInboundStore(database: Database) {
   const ask = asking(database, ANSWERS);
   return {
     /**
-     * @param raw undefined if its content is fetched later.
+     * @param raw undefined if a later run fetches the content.
      * @returns the numbers of organizations that stored it and of those that can store it only later.
      */
     keep: ({ tokens, providerId, mail, raw, at }: {

@@ -1,4 +1,4 @@
-/** Mails about proposals and removals: claimed by one sender each, and settled. */
+/** Mails about proposals and removals: one sender claims each mail and settles it. */
 import * as z from "zod/mini";
 import { ClaimedMail } from "../mail/claimed_mail.ts";
 import { asking } from "./answer.ts";
@@ -14,7 +14,7 @@ export function createMailStore(database: Database) {
   const ask = asking(database, ANSWERS);
   return {
     /**
-     * Mails that nobody else is sending right now, until the lease ends.
+     * Mails that nobody else sends until the lease ends.
      * @param asked.about the id of a proposal or an organization; all mails if undefined.
      */
     claim: ({ about, atMost, at }: { about?: string | undefined; atMost: number; at: Date }) =>

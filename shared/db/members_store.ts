@@ -33,7 +33,7 @@ export const OpenInvitation = z.object({
 });
 export type OpenInvitation = z.infer<typeof OpenInvitation>;
 
-/** The members of an organization as one of them sees them. */
+/** The members of an organization, with the reader's access. */
 export const Members = z.object({
   id: z.string(),
   name: z.string(),
@@ -41,13 +41,13 @@ export const Members = z.object({
   role: Role,
   may_manage: z.boolean(),
   state: OrganizationState,
-  /** Whether the plan lets further people join. */
+  /** Whether the plan allows further members. */
   may_grow: z.boolean(),
   country: z.string(),
   members: z.array(Member),
   /** Empty without the right to invite. */
   invitations: z.array(OpenInvitation),
-  /** A hand-over that the reader has to confirm, or that they proposed. */
+  /** A hand-over that waits for the reader's confirmation, or that the reader proposed. */
   handover: z.nullable(z.object({
     id: z.string(),
     from: z.string(),
@@ -58,16 +58,16 @@ export const Members = z.object({
 });
 export type Members = z.infer<typeof Members>;
 
-/** The consequences of removing a member: counts of the items that end or stay. */
+/** The consequences of removing a member: counts of the items that end or remain. */
 export const Removal = z.object({
   organization_name: z.string(),
-  /** For tabs; the previous version's database sends none. */
+  /** For tabs; absent in the previous version's database. */
   state: z.optional(OrganizationState),
   email: z.string(),
   /** The reader's country and time zone. */
   country: z.string(),
   timezone: z.string(),
-  /** Their debts and claims from shared costs, which stay. */
+  /** Their debts and claims from shared costs, which remain. */
   balances: z.array(OwnBalance),
   /** Their pending proposals, which will be withdrawn. */
   waiting: z.array(
@@ -79,9 +79,9 @@ export const Removal = z.object({
   has_calendar: z.boolean(),
   /** Their uncommitted imports. */
   imports: z.number(),
-  /** The organization's provider connections, which stay. */
+  /** The organization's provider connections, which remain. */
   links: z.number(),
-  /** Fetched amounts that wait for a decision, which stay. */
+  /** Fetched amounts that wait for a decision, which remain. */
   proposals: z.number(),
   /** Their open invitations. */
   invitations: z.number(),
@@ -172,7 +172,7 @@ export function createMembersStore(database: Database) {
     read: ({ userId, organizationId, at }: InOrganization) =>
       ask("read_members", { user_id: userId, organization_id: organizationId, at }),
 
-    /** A second invitation of an address invalidates the first link. */
+    /** A second invitation to an address invalidates the first link. */
     invite: (asked: InOrganization & WithLink & { address: string; role: GivenRole }) =>
       ask("invite_member", {
         user_id: asked.userId,

@@ -1,4 +1,6 @@
-/** Database calls of the authorization server: one per request. Times are instants, hashes lower-case hex SHA-256. */
+/**
+ * Database calls of the authorization server: one per request. Times are instants; hashes are lower-case hex SHA-256.
+ */
 import * as z from "zod/mini";
 import { either, outcome } from "../outcome.ts";
 import { asking } from "./answer.ts";
@@ -32,9 +34,9 @@ export type ConsentOrganization = z.infer<typeof ConsentOrganization>;
 
 export const OpenedConsent = z.object({
   client: z.nullable(StoredClient),
-  /** Redirect URIs the person has already approved for this client; empty when nobody is signed in. */
+  /** Redirect URIs that the person has already approved for this client; empty when nobody is signed in. */
   approved: z.array(z.string()),
-  /** Whether the person limits this client to reading in some organization; absent in the previous schema. */
+  /** Whether the person has limited this client to reading in some organization; absent in the previous schema. */
   narrowed: z._default(z.boolean(), false),
   /** False when nobody is signed in, and for people who have not chosen their country yet. */
   onboarded: z.boolean(),
@@ -44,7 +46,7 @@ export const OpenedConsent = z.object({
 });
 export type OpenedConsent = z.infer<typeof OpenedConsent>;
 
-/** Like the above, for a client that publishes its metadata, with the state of its document. */
+/** The same for a client that publishes its metadata, with the state of its document. */
 export const OpenedDocumentConsent = z.extend(OpenedConsent, {
   /**
    * `due`: fetch it now. `limited`: do not fetch for `retry_after` seconds; the client is the last fetched version, or
@@ -130,7 +132,7 @@ export function createOAuthStore(database: Database) {
         room: client.room,
       }),
 
-    /** For a request that is rejected for any client. */
+    /** For a request that is rejected whatever the client. */
     findClient: ({ clientId, at, limits }: { clientId: string; at: Date; limits: ClientLimits }) =>
       call(
         "find_client",
@@ -197,7 +199,7 @@ export function createOAuthStore(database: Database) {
         at: consent.at,
       }),
 
-    /** Redeems a code whose contents have been verified. */
+    /** Redeems a code after its contents were verified. */
     redeemCode: (code: {
       id: string;
       expiresAt: Date;
@@ -236,7 +238,7 @@ export function createOAuthStore(database: Database) {
         limits: code.limits,
       }),
 
-    /** Stores the successor hashes, unless another successor already exists; then its hash is returned. */
+    /** Stores the successor hashes. If another successor already exists, returns its hash. */
     rotateRefreshToken: (rotation: {
       tokenHash: string;
       clientId: string;
@@ -262,7 +264,7 @@ export function createOAuthStore(database: Database) {
         limits: token.limits,
       }),
 
-    /** Resolves with the schema version when the database answers. */
+    /** Resolves with the schema version when the database responds. */
     ping: () => ask("ping", {}),
   };
 }

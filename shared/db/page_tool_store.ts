@@ -1,4 +1,4 @@
-/** Runs tools for a page's signed-in person, with the same rights as their assistant (`public.run_page_tool`). */
+/** Runs tools for a page's signed-in person, with the rights that their assistant has (`public.run_page_tool`). */
 import * as z from "zod/mini";
 import { either, outcome } from "../outcome.ts";
 import { FactEnvelope } from "../connector/result.ts";
@@ -17,7 +17,7 @@ export interface PageTool {
 
 /**
  * `refused`: the person is no longer a member, or the plan does not include the write. `state`: for tabs, from calls
- * that open a page; the previous version's database sends none.
+ * that open a page; absent in the previous version's database.
  */
 export const PageToolRun = either(
   outcome(["ok"], { result: FactEnvelope, state: z.optional(OrganizationState) }),

@@ -1,4 +1,4 @@
-/** Connecting bills to providers and managing the links: one call per page view or change. */
+/** Connects bills to providers and manages the links: one call per page view or change. */
 import * as z from "zod/mini";
 import { either, outcome } from "../outcome.ts";
 import type { Envelope } from "../credentials/envelope.ts";
@@ -14,7 +14,7 @@ export const ConnectableBill = z.object({
   organization_id: z.string(),
   /** The person who may connect it. */
   owner_email: z.string(),
-  /** For tabs; the previous version's database sends none. */
+  /** For tabs; absent in the previous version's database. */
   state: z.optional(OrganizationState),
 });
 
@@ -33,7 +33,7 @@ export const OpenConnection = z.extend(ConnectableBill, {
     account_label: z.string(),
     status: z.enum(["pending", "active", "needs_reauth", "paused"]),
   })),
-  /** The link that the credential must be sealed for. */
+  /** The link for which the credential must be encrypted. */
   link_id: z.string(),
 });
 export type OpenConnection = z.infer<typeof OpenConnection>;
@@ -67,7 +67,8 @@ export function createProviderLinkStore(database: Database) {
       }),
 
     /**
-     * `moved`: somebody else has connected the bill meanwhile. Open it again and seal the credential for the new link.
+     * `moved`: somebody else has connected the bill in the meantime. Open it again and encrypt the credential for the
+     * new link.
      */
     connectProvider: (
       asked: Asked & {

@@ -18,7 +18,7 @@ export interface LeasedMonth extends PendingLink {
   lease_token: string;
 }
 
-/** `lost`: another run took over the link, or it ended meanwhile; nothing was stored. */
+/** `lost`: another run took over the link, or it ended in the meantime; nothing was stored. */
 export const Kept = either(
   outcome(["kept"], {
     status: z.enum(["updated", "unchanged", "needs_review", "not_ready", "needs_reauth", "failed"]),
@@ -35,7 +35,7 @@ export interface ClaimOptions {
   period: Period;
   /** Include links whose statement is already stored. */
   again: boolean;
-  /** Skip links queried since then. */
+  /** Skips links queried since then. */
   before: Date;
   at: Date;
 }
@@ -56,13 +56,13 @@ export function createProviderStore(database: Database) {
     claimLink: ({ period, again, before, at }: ClaimOptions) =>
       ask("claim_provider_link", { period, again, before, at }),
 
-    /** @param kept.isLast ends the lease. */
+    /** @param kept.isLast ends the lease */
     keepAnswer: (
       { link_id, lease_token, period }: LeasedMonth,
       { answer, isLast, at }: { answer: Answer; isLast: boolean; at: Date },
     ) => ask("keep_provider_answer", { link_id, lease_token, period, answer, at, is_last: isLast }),
 
-    /** `waiting`: links that claimLink could still return, including those leased by another run. */
+    /** `waiting`: links that claimLink could still return, including links that another run has leased. */
     countLinks: ({ period, again, before, at }: ClaimOptions) =>
       ask("count_provider_links", { period, again, before, at }),
   };

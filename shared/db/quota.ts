@@ -2,22 +2,22 @@ import * as z from "zod/mini";
 import { outcome } from "../outcome.ts";
 import { AppError } from "../errors.ts";
 
-/** One draw from the bucket of a rate limit, as SQL takes it (`oauth.draw_quotas`). */
+/** One draw from the bucket of a rate limit, in the form that SQL expects (`oauth.draw_quotas`). */
 export interface Quota {
   /** Name of the limit and keyed hash of its subject. */
   key: string;
   at_most: number;
-  /** The window; an emptied bucket refills evenly over it. */
+  /** The window; an empty bucket refills evenly over it. */
   seconds: number;
   /** Limits a caller to a fraction of the rest of this shared bucket. */
   share_of?: Quota;
 }
 
-/** Limits on storing clients that nobody has authorized yet, as SQL takes them (`oauth.make_room`). */
+/** Limits on storing clients that nobody has authorized yet, in the form that SQL expects (`oauth.make_room`). */
 export interface ClientRoom {
-  /** Keyed hash of the caller the client counts against; null if unknown. */
+  /** Keyed hash of the caller that the client counts against; null if unknown. */
   caller: string | null;
-  /** How many are stored in total. */
+  /** The maximum number of stored clients. */
   at_most: number;
   /** How long a client keeps its slot, even against other clients of the same caller. */
   seconds: number;
@@ -39,7 +39,7 @@ export interface ClientLimits {
   grant?: Allowance | undefined;
 }
 
-/** @returns the answer if it is not `limited`. @throws {AppError} `rate_limited`, with the seconds to wait */
+/** @returns the result unless it is `limited`. @throws {AppError} `rate_limited`, with the seconds to wait */
 export function withinLimits<Answer extends object>(answer: Answer | Limited): Exclude<Answer, Limited> {
   if (!("outcome" in answer && answer.outcome === "limited")) return answer as Exclude<Answer, Limited>;
   const { retry_after: seconds } = answer as Limited;

@@ -14,7 +14,7 @@ export type StoredSet = Omit<RateSet, "source"> & { source: RateSet["source"] | 
 /** The start of the next page; null after the last. */
 export type Cursor = unknown;
 
-/** A half-open range of due dates; open-ended without an end. */
+/** A half-open range of due dates; unlimited without an end. */
 export const RollingPage = z.object({ from: z.unknown(), until: z.unknown() });
 export type RollingPage = z.infer<typeof RollingPage>;
 
@@ -22,7 +22,7 @@ export const RolledPage = z.object({
   advanced: z.number(),
   /** Bills that could not be rolled, with their SQLSTATE. */
   failed: z.array(z.object({ ref: z.string(), code: z.string() })),
-  /** Bills that another transaction was writing to. */
+  /** Bills that another transaction was writing. */
   passed_over: z.number(),
 });
 export type RolledPage = z.infer<typeof RolledPage>;
@@ -35,7 +35,7 @@ export const ClaimedBatch = z.object({
 });
 export type ClaimedBatch = z.infer<typeof ClaimedBatch>;
 
-/** A digest whose contents could not be built; it waits an hour while the others go on. */
+/** A digest whose contents could not be built; it waits an hour while the others continue. */
 export const SetAside = z.object({ set_aside: z.string() });
 
 export type RemindersStore = ReturnType<typeof createRemindersStore>;
@@ -62,13 +62,13 @@ export function createRemindersStore(database: Database) {
   return {
     countCandidates: (at: Date) => ask("count_reminder_candidates", { at }),
 
-    /** Pages of past due dates, to be rolled in any order and in parallel. */
+    /** Pages of past due dates, in any order and for parallel rolling. */
     findRollingPages: ({ at, size }: { at: Date; size: number }) => ask("find_rolling_pages", { at, size }),
 
     /** Rolls the bills of one page. */
     rollBills: ({ page, at }: { page: RollingPage; at: Date }) => ask("roll_bills", { page, at }),
 
-    /** Collects reminders of about `size` due bills, or a few more. `given_up` comes with the first page only. */
+    /** Collects reminders for about `size` due bills, or a few more. `given_up` comes only with the first page. */
     collectReminders: ({ after, size, at }: { after: Cursor; size: number; at: Date }) =>
       ask("collect_reminders", { after, size, at }),
 
@@ -96,7 +96,7 @@ export function createRemindersStore(database: Database) {
 
     countWaiting: (at: Date) => ask("count_waiting_reminders", { at }),
 
-    /** `rates_on` is the newest day stored, of any currency. */
+    /** `rates_on` is the newest stored day, of any currency. */
     readNewestRates: () => ask("read_newest_rates", {}),
 
     storeRates: ({ source, publishedOn, perEuro, days = {} }: StoredSet, at: Date) =>
@@ -108,7 +108,7 @@ export function createRemindersStore(database: Database) {
     /** The rates that apply on a day. */
     readRatesOfDay: (day: string) => ask("read_rates_of_day", { day }),
 
-    /** Records the attempt. A day is settled when all sources answered, or after the last attempt. */
+    /** Records the attempt. A day is settled when all sources responded, or after the last attempt. */
     settleDay: ({ day, isAnswered, at }: { day: string; isAnswered: boolean; at: Date }) =>
       ask("settle_day", { day, is_answered: isAnswered, at }),
 

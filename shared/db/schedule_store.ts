@@ -1,4 +1,4 @@
-/** A monitor's call to the database about the schedule. */
+/** The database call that tells a monitor about the schedule. */
 import { ScheduleReport } from "../jobs/schedule_health.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";

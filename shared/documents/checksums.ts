@@ -23,7 +23,7 @@ function isModulo97(text: string): boolean {
   return rest === 1;
 }
 
-/** @returns the IBAN without spaces, if it has the length of its country and a valid checksum. */
+/** @returns the IBAN without spaces, if it has its country's length and a valid checksum. */
 export function readIban(text: string): string | undefined {
   const iban = plain(text);
   if (!iban || !/^[A-Z]{2}\d\d[A-Z\d]+$/.test(iban) || LENGTHS.get(iban.slice(0, 2)) !== iban.length) return undefined;

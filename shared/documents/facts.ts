@@ -1,4 +1,4 @@
-/** A document's facts about a payment. Facts that it does not state with certainty are absent. */
+/** A document's facts about a payment. Uncertain facts are absent. */
 import * as z from "zod/mini";
 import type { Layout } from "./text/places.ts";
 import { type RefusalFacts, Said } from "../words/message.ts";
@@ -17,12 +17,12 @@ const Tax = z.object({
 
 export const DocumentFacts = z.object({
   kind: z.enum(["invoice", "credit_note", "receipt", "reminder", "other"]),
-  /** The source of the facts; "image": nothing was read. */
+  /** The source of the facts; "image": the reader extracted nothing. */
   format: z.enum(["ubl", "cii", "fatturapa", "pdf", "mail", "image"]),
   /** The seller, under the registered name. */
   payee: z.optional(z.string()),
   payee_tax_id: z.optional(z.string()),
-  /** The payee's id for its customer. */
+  /** The id that the payee gave its customer. */
   customer_number: z.optional(z.string()),
   number: z.optional(z.string()),
   issued_on: z.optional(Day),
@@ -32,8 +32,8 @@ export const DocumentFacts = z.object({
   /** ISO 4217. */
   currency: z.optional(z.string()),
   /**
-   * The amounts of a credit note are positive, although the payee owes them. Amounts that do not add up to the cent are
-   * absent, and a question reports it.
+   * A credit note's amounts are positive, although the payee owes them. Amounts that do not add up to the cent are
+   * absent, and a question reports them.
    */
   net: z.optional(Amount),
   taxes: z.optional(z.array(Tax)),
@@ -52,12 +52,12 @@ export type DocumentFacts = z.infer<typeof DocumentFacts>;
 export interface ReadDocument {
   /** The name of the file. */
   name: string;
-  /** The media type by its content, regardless of its name. */
+  /** The media type according to the content, whatever the file's name. */
   type: string;
   bytes: Uint8Array;
   /** The facts, or the reason for a refusal. */
   facts?: DocumentFacts;
-  /** Where missing facts may be. */
+  /** Places that may contain the missing facts. */
   layout?: Layout;
   refusal?: RefusalFacts;
 }

@@ -1,4 +1,4 @@
-/** The type of a file by its first bytes, regardless of its name. */
+/** The type of a file according to its first bytes, whatever its name. */
 
 /** Some bytes may come before a PDF's header. */
 const PDF_START = 1024;

@@ -11,7 +11,7 @@ export type Taken = { name: string } & ({ document: ShownDocument } | { refusal:
 /** Calls `attach_document` as the person who adds the document. */
 export type Attach = (args: Record<string, unknown>) => Promise<FactEnvelope>;
 
-/** Repeated calls store a document once, because equal content is the same document. */
+/** Repeated calls store a document once, because equal content means the same document. */
 export async function keepRead(
   attach: Attach,
   { name, type, bytes, facts, layout, refusal }: ReadDocument,

@@ -49,7 +49,7 @@ export interface MailPart {
   hasMore: boolean;
 }
 
-/** Reads one attachment of a mail, for processes with little time. @param at its position, from 0. */
+/** Reads one attachment of a mail, for processes with little time. @param at its position, from 0 */
 export async function readMailPart(bytes: Uint8Array, { name, at }: { name: string; at: number }): Promise<MailPart> {
   const own = { name, type: "message/rfc822", bytes };
   if (!isMail(bytes)) return { documents: [{ ...own, refusal: refuse("unknown_kind") }], hasMore: false };

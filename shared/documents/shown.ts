@@ -1,4 +1,4 @@
-/** A document as `app.describe_document` gives it to pages. */
+/** A document in the form that `app.describe_document` returns to pages. */
 import * as z from "zod/mini";
 import { Said } from "../words/message.ts";
 

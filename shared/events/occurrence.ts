@@ -1,4 +1,4 @@
-/** An event for an app, and its form in polling and webhooks. */
+/** An event for an app, in the forms that polling and webhooks use. */
 import * as z from "zod/mini";
 
 /** A position in the order of events. */

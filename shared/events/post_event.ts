@@ -3,7 +3,7 @@ import type { GuardedAnswer, GuardedFetch } from "../net/guarded_fetch.ts";
 import { signWebhook } from "../webhooks/standard.ts";
 
 const DEADLINE_MS = 5_000;
-/** The limit for an answer. Only a challenge's answer matters. */
+/** The limit for a response. Only a challenge's response matters. */
 const MAX_BYTES = 4096;
 
 export interface Post {

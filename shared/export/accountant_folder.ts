@@ -17,7 +17,7 @@ export interface Folder {
   /** @throws if the person may no longer read the books. */
   readPage(part: "payments" | typeof FILES, after: unknown): Promise<BookPage>;
   uncategorized: string;
-  /** Set once somebody chose the accounts. */
+  /** Absent until somebody chooses the accounts. */
   datev?: DatevExport | undefined;
 }
 
@@ -55,9 +55,9 @@ export async function* accountantFolder(folder: Folder): AsyncGenerator<ZipMembe
     for (const id of payment.document_ids as string[]) {
       if (!files.has(id)) {
         const { rows: [document] } = await folder.readPage(FILES, justBefore(id));
-        // Somebody removed it meanwhile, or this person may no longer see it.
+        // Somebody removed it in the meantime, or this person may no longer see it.
         const isThere = document?.id === id;
-        // File names repeat and may contain characters that other systems reject.
+        // File names may repeat, and may contain characters that other systems reject.
         const name = `documents/${payment.date}-${id}-${String(document?.name).replace(/[^\w.-]+/g, "_")}`;
         files.set(id, isThere ? name : undefined);
         if (isThere) yield { name, parts: [Buffer.from(String(document.content), "base64")] };

@@ -1,9 +1,9 @@
 /**
- * The files of an export of an organization's books, one per kind of record, with their columns. Other columns from the
- * database stay out of the export.
+ * The files of an export of an organization's books, one per kind of record, with their columns. The export omits
+ * other columns of the database.
  */
 
-/** The type of a value; `?` if it may be missing. Decimals are text, because JSON numbers lose digits. */
+/** The type of a value; `?` marks an optional one. Decimals are text, because JSON numbers lose digits. */
 export type ColumnType = "text" | "integer" | "flag" | "day" | "instant" | "decimal" | "texts" | "integers" | "object";
 export type Columns = Readonly<Record<string, ColumnType | `${ColumnType}?`>>;
 

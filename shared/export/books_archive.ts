@@ -1,6 +1,6 @@
 /**
- * Everything in an organization's books as members of a ZIP archive. Each kind of record is read twice, for JSON Lines
- * and for CSV, so that neither has to wait in memory for the other.
+ * Everything in an organization's books as members of a ZIP archive. The export reads each kind of record twice, for
+ * JSON Lines and for CSV, so that neither has to wait in memory for the other.
  */
 import { Buffer } from "node:buffer";
 import * as z from "zod/mini";
@@ -11,7 +11,7 @@ import type { ZipMember } from "./zip_stream.ts";
 
 export const BookPage = z.object({
   rows: z.custom<Record<string, unknown>[]>(Array.isArray),
-  /** The key before the next page; null on the last page. */
+  /** The key for the next page; null on the last page. */
   next: z.unknown(),
   /** The id of the latest change that the reader may see; null without any. */
   latest_change: z.nullable(z.string()),
@@ -58,7 +58,7 @@ export async function* booksArchive(archive: Archive): AsyncGenerator<ZipMember,
   do {
     const { rows: [file], next } = await archive.readPage(FILES, after);
     if (file) {
-      // Names repeat, and may contain characters that other systems refuse.
+      // File names may repeat, and may contain characters that other systems refuse.
       const name = `documents/${file.id}-${String(file.name).replace(/[^\w.-]+/g, "_")}`;
       yield { name, parts: [Buffer.from(String(file.content), "base64")] };
     }

@@ -17,7 +17,7 @@ export function writeCsv(
 /** Columns that contain only numbers, including negative ones. */
 const NUMBERS = /(^|_)(amount|tax|net|gross|month_days)$/;
 
-/** Spreadsheets run text that starts like a formula, including full-width signs. */
+/** Spreadsheets evaluate text that starts like a formula, including full-width signs. */
 function field(value: string, column: string): string {
   const text = NUMBERS.test(column) ? value : value.replace(/^(?=[=+@\t\r\n＝＋－＠-])/, "'");
   // With a string, replaceAll() takes three times as long for a cell of many quotation marks.

@@ -1,4 +1,6 @@
-/** Books a payment for DATEV: an expense account in debit against the account that paid, the reverse for a refund. */
+/**
+ * Books a payment for DATEV: debits an expense account and credits the account that paid, or the reverse for a refund.
+ */
 import { type Cells, quoted } from "./datev_format.ts";
 import { type DatevSettings, NO_CATEGORY, TAX_RATES } from "./datev_settings.ts";
 
@@ -6,17 +8,17 @@ export type Payment = Record<string, unknown>;
 
 /** Why a payment is not in the batch. */
 export const LEFT_OUT = ["no_account", "no_value", "amount"] as const;
-/** A reason for the accountant to check a booked payment. */
+/** Why the accountant should check a booked payment. */
 export const TO_CHECK = ["clearing", "tax"] as const;
 export type Remark = typeof LEFT_OUT[number] | typeof TO_CHECK[number];
 
 export interface Booking {
-  /** Undefined if the payment is left out. */
+  /** Undefined if the batch omits the payment. */
   cells?: Cells;
   remarks: Remark[];
 }
 
-/** @param options.file the payment's document in the archive. @param options.isLocked whether its month is closed */
+/** @param options.file the payment's document in the archive @param options.isLocked whether its month is closed */
 export function bookPayment(
   payment: Payment,
   settings: DatevSettings,
@@ -27,7 +29,7 @@ export function bookPayment(
     : undefined;
   const account = own ?? settings.clearing;
   if (!account) return { remarks: ["no_account"] };
-  // DATEV's own conversion of a foreign amount may differ by a cent, so only the value is booked.
+  // DATEV's own conversion of a foreign amount may differ by a cent, so the booking contains only the value.
   const value = payment.base_amount;
   if (typeof value !== "string") return { remarks: ["no_value"] };
   const amount = amountOf(value);

@@ -1,9 +1,9 @@
 /**
  * The DATEV files of a period: a batch of bookings for each month, because a booking names no year, and a list of
- * payments that were left out or need a check. Accountants find a wrong account or tax key late, so a payment whose
- * category has no account is left out or booked on the chosen clearing account, and a tax key is written only if DATEV
- * computes the payment's own tax to the cent. Windows-1252, because some imports read no Unicode. No DATEV program has
- * read these files; tests compare them with a file written by hand from the published format.
+ * payments that were omitted or need a check. Accountants find a wrong account or tax key late. So a payment whose
+ * category has no account is omitted or booked on the chosen clearing account, and a tax key is written only if DATEV
+ * computes the payment's own tax to the cent. The encoding is Windows-1252, because some imports read no Unicode. No
+ * DATEV program has read these files; tests compare them with a file written by hand from the published format.
  */
 import { writeCsv } from "./csv.ts";
 import { bookPayment, categoryOf, LEFT_OUT, type Payment, type Remark, TO_CHECK } from "./datev_booking.ts";
@@ -24,7 +24,7 @@ export interface DatevFacts {
   counterAccount: string;
   clearing: string | undefined;
   remarks: readonly { remark: Remark; count: number; isLeftOut: boolean }[];
-  /** The categories without an account that the payments have, with the number of their payments. */
+  /** The payments' categories that have no account, with the number of their payments. */
   categories: readonly { name: string; count: number }[];
 }
 
@@ -41,7 +41,7 @@ export interface DatevExport {
 
 const REMARKS = ["date", "payee", "name", "category", "amount", "currency", "tax", "id", "remark"];
 
-/** DATEV reads no more bookings from one file. */
+/** DATEV's limit on bookings in one file. */
 const MOST_BOOKINGS = 99_999;
 const PART_LENGTH = 64 * 1024;
 
@@ -87,7 +87,7 @@ export async function* datevFiles(
     for (let count = 0; count < mostBookings && !next.done && next.value.month === month; count++) {
       text += next.value.line;
       booked++;
-      // In parts of some size, because each costs a call of the compressor.
+      // In parts of some size, because each part costs a call of the compressor.
       if (text.length > PART_LENGTH) {
         yield encode(text);
         text = "";

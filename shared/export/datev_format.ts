@@ -17,7 +17,7 @@ export const COLUMNS: readonly string[] = [
   ..."KOST1 - Kostenstelle;KOST2 - Kostenstelle;Kost-Menge;EU-Land u. UStID (Bestimmung)".split(";"),
   ..."EU-Steuersatz (Bestimmung);Abw. Versteuerungsart;Sachverhalt L+L;Funktionsergänzung L+L".split(";"),
   ..."BU 49 Hauptfunktionstyp;BU 49 Hauptfunktionsnummer;BU 49 Funktionsergänzung".split(";"),
-  // The missing spaces are part of the names.
+  // The published names lack these spaces.
   ...numbered(20, (number) => [`Zusatzinformation - Art ${number}`, `Zusatzinformation- Inhalt ${number}`]),
   ..."Stück;Gewicht;Zahlweise;Forderungsart;Veranlagungsjahr;Zugeordnete Fälligkeit;Skontotyp;Auftragsnummer".split(
     ";",
@@ -31,7 +31,7 @@ export const COLUMNS: readonly string[] = [
   "Abw. Skontokonto",
 ];
 
-/** The cells of a line by column. Texts are quoted already; other columns stay empty. */
+/** The cells of a line by column. Texts are already quoted; other columns are empty. */
 export type Cells = Readonly<Record<string, string | undefined>>;
 
 export const writeLine = (cells: Cells): string => `${COLUMNS.map((column) => cells[column] ?? "").join(";")}\r\n`;
@@ -86,11 +86,11 @@ const BYTES = new Map(
   Array.from({ length: 256 }, (_, byte) => [new TextDecoder("windows-1252").decode(new Uint8Array([byte])), byte]),
 );
 
-/** Letters lose marks that the code page lacks; other characters become question marks. */
+/** Drops accents that the code page lacks, and replaces other unknown characters by question marks. */
 function inWindows1252(character: string): string {
   if (BYTES.has(character)) return character;
   return [...character.normalize("NFKD")].filter((one) => BYTES.has(one)).join("") || "?";
 }
 
-/** Windows-1252, which every DATEV import reads; some of them read no Unicode. */
+/** Windows-1252, because every DATEV import reads it and some read no Unicode. */
 export const encode = (text: string): Uint8Array => Uint8Array.from(text, (character) => BYTES.get(character) ?? 63);

@@ -21,7 +21,7 @@ export const DatevSettings = z.object({
   year_starts: z.number(),
   /** The bank or cash account that all payments are booked against. */
   paid_from: z.string(),
-  /** Takes payments whose category has no account; without it, they are left out. */
+  /** Receives payments whose category has no account; without it, they are omitted. */
   clearing: z.optional(z.string()),
   /** Whether the import locks the bookings of closed months (Festschreibung). */
   locks: z.optional(z.boolean()),
@@ -32,7 +32,7 @@ export const DatevSettings = z.object({
 });
 export type DatevSettings = z.infer<typeof DatevSettings>;
 
-/** The categories without an account of their own; an organization need not use them all. */
+/** The categories without their own account; an organization need not use them all. */
 export const withoutAccount = <Category extends { id: string }>(
   { accounts }: Pick<DatevSettings, "accounts">,
   categories: readonly Category[],

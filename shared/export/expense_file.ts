@@ -13,7 +13,7 @@ export const ExpenseLine = z.looseObject({
 });
 export type ExpenseLine = z.infer<typeof ExpenseLine>;
 
-/** Field names are the same in every language, because the import reads the file again. */
+/** Field names are the same in every language, because the import can read the file again. */
 const COLUMNS = [
   ..."id,kind,date,name,payee,category,tags,note,url,amount,currency,tax,tax_percent".split(","),
   ..."reimbursement,reimbursed_by,reimbursed_on,split_id,base_amount,bill_id,is_estimate,paid_by".split(","),

@@ -41,7 +41,7 @@ export const HLEDGER: Syntax = {
   entry(payment, ledger) {
     const { day, id, payee, name, tax, postings } = entryOf(payment, ledger);
     return [
-      // The code comes first, so that a payee in parentheses is not taken for one.
+      // The code comes first, because a parser would read a payee in parentheses as a code.
       `${day} * (${id}) ${plain(payee)} | ${plain(name)}`,
       ...(tax ? [`    ; tax: ${tax}`] : []),
       ...postings.map((posting) => `    ${posting}`),
@@ -80,5 +80,5 @@ function accountOf(category: string): string {
 /** A text in quotation marks, on one line. */
 const text = (value: unknown): string => `"${String(value ?? "").replace(/\s+/g, " ").replace(/["\\]/g, "\\$&")}"`;
 
-/** A text on one line, without the signs that separate a payee and begin a comment. */
+/** A text on one line, without the characters that separate a payee or begin a comment. */
 const plain = (value: unknown): string => String(value ?? "").replace(/[\s|;]+/g, " ").trim();

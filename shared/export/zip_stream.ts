@@ -1,6 +1,6 @@
 /**
- * Writes a ZIP archive while it is being read, with one part of one file in memory at a time. If the reader stops, the
- * generators of the parts end.
+ * Writes a ZIP archive while the recipient reads it, with one part of one file in memory at a time. If the recipient
+ * stops, the generators of the parts end.
  */
 import { Zip, ZipDeflate } from "fflate";
 
@@ -10,7 +10,7 @@ export interface ZipMember {
   parts: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 }
 
-/** @param members read one after the other, as they are written. @param at the modification time of all files. */
+/** @param members read in sequence while the archive is written. @param at the modification time of all files. */
 export const zipStream = (
   members: Iterable<ZipMember> | AsyncIterable<ZipMember>,
   at: Date,

@@ -1,9 +1,9 @@
 /**
- * Sheds load before it overwhelms an instance: a fixed number of requests run at once, some wait a moment, and the rest
- * get 503 with `Retry-After` immediately. While places are free, this costs two comparisons. Otherwise organizations
- * take turns, so that no organization, client or address takes the places of the others. A request holds a place only
- * while it works: its body is read before it takes one, and it gives the place back while it waits for another party
- * (place.ts).
+ * Sheds load before it overwhelms an instance: a fixed number of requests run at once, some wait a moment, and the
+ * rest get 503 with `Retry-After` immediately. While places are free, this costs two comparisons. Otherwise
+ * organizations take turns, so that no organization, client or address takes the places of the others. A request
+ * occupies a place only while it works: its body is read first, and it releases the place while it waits for another
+ * party (place.ts).
  */
 import type { MiddlewareHandler } from "hono";
 import { systemTimer, type Timer } from "../clock.ts";
@@ -29,11 +29,11 @@ interface Limits extends FairQueueLimits {
  * answered within two seconds. Bodies being read take about 100 MB at most.
  */
 const LIMITS: Limits = { places: 24, unproven: 24, waiting: 160, waitMs: 1_200, short: 256, long: 8 };
-/** The number of remembered tokens with their organization; the newest stay. */
+/** The maximum number of remembered tokens with their organization; the newest remain. */
 const MOST_KNOWN = 5_000;
 
 interface Options {
-  /** `unproven`: the limit for requests with an unknown token, if requests carry tokens. */
+  /** `unproven`: the limit for requests with an unknown token, if requests contain tokens. */
   limits?: Partial<Limits>;
   timer?: Timer;
   /** For bodies that the handler reads only after it has authenticated the sender. */
@@ -49,7 +49,7 @@ export function admission(
   const queue = new FairQueue(limits, timer);
   /** Organizations by the hash of a verified token, because anybody can invent tokens. */
   const known = new Map<string, string>();
-  // Loaded on demand, because most instances never need it.
+  // Loads on demand, because most instances never need it.
   const identify = keep(async (): Promise<Identify> => {
     const { callerName, tokenHash } = await import("./whose_request.ts");
     return (headers) => {
@@ -77,7 +77,7 @@ export function admission(
   }
 
   return async (c, next) => {
-    // A preflight is answered from memory.
+    // A preflight needs only memory.
     if (c.req.method === "OPTIONS") return await next();
     const body = c.req.method === "POST" ? new BodyReader(c.req.raw, crowds, timer) : undefined;
     if (body) {

@@ -1,10 +1,10 @@
 /**
- * Shared by all functions: request id, one log line, HSTS, one place where a thrown error becomes an answer, and 405
- * for methods that a path does not support. Each surface decides how its errors look.
+ * Behavior that all functions share: request id, one log line, HSTS, one place that turns a thrown error into a
+ * response, and 405 for methods that a path does not support. Each surface decides how its errors look.
  */
 import type { Context } from "hono";
 import { METHOD_NAME_ALL } from "hono/router";
-// Its router is ready at once, while the default one compiles all routes at the first request. A match costs 0.2 µs
+// This router is ready at once, while the default one compiles all routes at the first request. A match costs 0.2 µs
 // more.
 import { Hono } from "hono/tiny";
 import type { Config } from "../config.ts";
@@ -22,15 +22,15 @@ export type AppEnv = {
     requestId: string;
     /** `Set-Cookie` values to add to the handler's response (session.ts). */
     cookies: string[];
-    /** Reads the body; its start was read before the request got a place (admission.ts). */
+    /** Reads the body, whose start was read before the request got a place (admission.ts). */
     body?: BodyReader;
-    /** The hash of its access token, valid or not. */
+    /** The hash of the request's access token, valid or not. */
     tokenHash?: string;
     /** Extra fields of the request's log line. */
     logged: LogFields;
     /** Set on page surfaces (pages/reader.ts). */
     reader: Reader;
-    /** The signed-in person of the page, so that error pages show the same header. */
+    /** The signed-in person of the page, because error pages show the same header. */
     signedIn?: { email: string };
   };
 };
@@ -41,8 +41,8 @@ export type App = Hono<AppEnv>;
 export type RenderError = (error: AppError, c: AppContext) => Response | Promise<Response>;
 
 /**
- * An app that routes by public paths. Unknown paths and unsupported methods are answered through `renderError`: 405
- * with `Allow` (RFC 9110 §15.5.6), derived from the routes themselves.
+ * An app that routes by public paths. `renderError` handles unknown paths and unsupported methods: 405 with `Allow`
+ * (RFC 9110 §15.5.6), derived from the routes themselves.
  */
 export function createApp(
   slug: Slug,
@@ -63,7 +63,7 @@ export function createApp(
     await withRequest(request, next);
     // A reader may read a file slowly.
     request.databaseMs = undefined;
-    // In place, because a copy of the response would turn its text into a stream.
+    // Modifies the response in place, because a copy would turn its text into a stream.
     const { headers } = c.res;
     headers.set(REQUEST_ID_HEADER, requestId);
     if (isHttps) headers.set("strict-transport-security", STRICT_TRANSPORT_SECURITY);
@@ -80,7 +80,7 @@ export function createApp(
 
   app.onError((thrown, c) => {
     const error = toAppError(thrown);
-    // The request's own line records that it was shed; another line would add load.
+    // The request's own log line records that it was shed; another line would add load.
     if (error.status >= 500 && error.code !== "overloaded") {
       log.error("failure", {
         request_id: c.get("requestId"),
@@ -109,10 +109,10 @@ export function createApp(
   return app;
 }
 
-/** Adds fields to the request's log line, so that a request logs one line. */
+/** Adds fields to the request's log line, because a request logs one line. */
 export const note = (c: AppContext, fields: LogFields): void => c.set("logged", { ...c.get("logged"), ...fields });
 
-/** The methods an app handles at a path; empty if unknown. Hono serves HEAD with the GET handler. */
+/** The methods that an app handles at a path; empty if unknown. Hono serves HEAD with the GET handler. */
 function servedMethods(app: App, path: string): readonly string[] {
   // Middleware is registered for all methods.
   const isServed = (method: string) =>

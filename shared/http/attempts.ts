@@ -8,7 +8,7 @@ import { callerQuotas, isOverridden, type LimitName, limitOf, tooManyAttempts } 
 /**
  * Mails count by address, so that nobody can flood a mailbox. Codes count by sign-in, which only the browser that
  * requested the mail can name, so a stranger's guesses don't use up the owner's limit. The limit on mails bounds the
- * number of sign-ins, and so all guesses for an address.
+ * number of sign-ins and therefore all guesses for an address.
  */
 const ATTEMPTS = {
   login_mail: { of: "login_mail_address", by: "login_mail_ip", secondsApart: 30 },
@@ -45,7 +45,7 @@ export async function claimAttempt(
   const answer = await createIdentityStore(database).claimAttempt({
     keyHash: await keyedHash(config.codeSecrets, of, subject.toLowerCase()),
     atMost: limit.at_most,
-    // The pause matches our default limit only.
+    // The pause matches only our default limit.
     secondsApart: isOverridden(config, of) ? 0 : secondsApart,
     quotas: await callerQuotas(config, by, c),
     at: clock(),

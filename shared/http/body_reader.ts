@@ -1,6 +1,7 @@
 /**
- * Reads a request body in steps, so that the size limit can depend on earlier checks. While waiting for the sender the
- * request holds no slot (place.ts), for a limited time, and only a limited number of requests wait at once (crowd.ts).
+ * Reads a request body in steps, because the size limit can depend on earlier checks. While waiting for the sender,
+ * the request releases its place (place.ts) for a limited time, and only a limited number of requests wait at once
+ * (crowd.ts).
  */
 import { systemTimer, type Timer } from "../clock.ts";
 import { AppError } from "../errors.ts";
@@ -19,7 +20,7 @@ const LONG_MS = 100_000;
 export interface Crowds {
   /** Up to `SHORT_BYTES`. */
   short: Crowd;
-  /** Bytes read beyond that. */
+  /** Bodies beyond that size. */
   long: Crowd;
 }
 
@@ -31,7 +32,7 @@ export class BodyReader {
   #isWhole: boolean;
   #failure: AppError | undefined;
 
-  /** @param crowds the function's crowds; absent if only callers with a secret get this far. */
+  /** @param crowds the function's crowds; absent if only callers with a secret reach it. */
   constructor(request: Request, private readonly crowds?: Crowds, private readonly timer: Timer = systemTimer) {
     this.#headers = request.headers;
     this.#reader = request.body?.getReader();
@@ -47,7 +48,7 @@ export class BodyReader {
    * Reads on until the end of the body or until the limit is exceeded.
    * @returns whether the body is complete and within the limit.
    * @throws {AppError} `invalid_request` when the connection breaks, `request_timeout` when the sender is too slow,
-   *   `overloaded` when too many bodies are being read.
+   * `overloaded` when too many bodies are being read.
    */
   async readUpTo(maxBytes: number): Promise<boolean> {
     if (this.#isShortOf(maxBytes)) await outsidePlace(() => this.#read(maxBytes));

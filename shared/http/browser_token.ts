@@ -1,6 +1,7 @@
 /**
  * Binds a form without a session to its browser: a signed double-submit token. The cookie is random, and its `__Host-`
- * prefix keeps sibling subdomains from setting it. The field is a signature of the cookie, so neither can be forged.
+ * prefix prevents sibling subdomains from setting it. The field is a signature of the cookie, so nobody can forge
+ * either.
  */
 import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
@@ -22,16 +23,16 @@ const isSecure = ({ siteUrl }: Keys) => siteUrl.startsWith("https:");
 export const browserCookie = (config: Keys) => isSecure(config) ? "__Host-browser" : "browser";
 
 /**
- * The value of the field, the same for every form of a page. Sets the cookie in a browser that has none; tabs share it.
+ * The value of the field, the same for every form of a page. Sets the cookie in a browser without one; tabs share it.
  */
 export async function createBrowserToken(c: AppContext, config: Keys): Promise<string> {
   return await tokenOf(config.codeSecrets[0]!, await digestOf(keptCookie(c, config) ?? setCookie(c, config)));
 }
 
 /**
- * @param isVouchedFor whether the browser itself vouches for the form. If two tabs open at the same moment, both set
- * the cookie and one loses; its form is still accepted.
- * @throws {AppError} `forbidden` without the cookie, or when the form was shown in another browser.
+ * @param isVouchedFor whether the browser itself proves the form's origin. If two tabs open at the same moment, both
+ * set the cookie and one loses; its form is still accepted.
+ * @throws {AppError} `forbidden` without the cookie, or when another browser showed the form.
  */
 export async function requireBrowserToken(
   c: AppContext,
@@ -58,7 +59,7 @@ const tokenOf = async (secret: string, digest: string) => `${digest}.${await key
 /** Hashed so that the page does not contain the cookie itself. */
 const digestOf = (cookie: string) => keyedHash([cookie], LABEL, "");
 
-/** From the browser, or as this response sets it. */
+/** The cookie from the browser, or the one that this response sets. */
 function keptCookie(c: AppContext, config: Keys): string | undefined {
   const name = browserCookie(config);
   const value = [c.req.header("cookie") ?? "", ...c.get("cookies")].map((line) => parse(line, name)[name]).find(

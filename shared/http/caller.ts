@@ -1,10 +1,10 @@
 /**
- * Identifies the caller for rate limits. The platform's gateway names the address that reached it: hosted, in
- * `cf-connecting-ip`, which the edge always overwrites; otherwise in the last entry of `x-forwarded-for`, written by
- * the server in front of us. The first entry of that header names the original client. We trust it only from our own
- * front door, which replaces the header and authenticates with a secret. Otherwise the hop itself counts as the caller,
- * because anybody could invent the header. A self-hosted gateway without Cloudflare in front must drop
- * `cf-connecting-ip`.
+ * Identifies the caller for rate limits. The platform's gateway names the IP address that connected to it. When
+ * hosted, it is in `cf-connecting-ip`, which the edge always overwrites. Otherwise it is the last entry of
+ * `x-forwarded-for`, from the server in front of us. The first entry of that header names the original client. It
+ * counts only from our own front door, which replaces the header and authenticates with a secret, because anybody
+ * could invent the header. Without the secret, the connecting address itself counts as the caller. A self-hosted
+ * gateway without Cloudflare in front must drop `cf-connecting-ip`.
  */
 import { Buffer } from "node:buffer";
 import ipaddr from "ipaddr.js";
@@ -21,7 +21,7 @@ export interface Caller {
   network?: string;
 }
 
-/** Undefined without a gateway header: then callers are indistinguishable, and none is limited. */
+/** Undefined without a gateway header: callers are then indistinguishable, and none is limited. */
 export function readCaller(
   headers: Headers,
   config: Pick<Config, "frontDoorSecrets">,
@@ -31,7 +31,7 @@ export function readCaller(
   return isFromFrontDoor(headers, config) ? readAddress(forwarded[0]!) ?? hop : hop;
 }
 
-/** One spelling per address. */
+/** One spelling per IP address. */
 function readAddress(text: string): Caller | undefined {
   const address = parseAddress(text.trim());
   if (!address) return undefined;

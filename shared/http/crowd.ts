@@ -1,11 +1,11 @@
 /**
  * Limits the number of bodies that are read at once, because reading takes memory but no place. Above the limit, the
- * sender with the most bodies loses its oldest. A body that arrives in one piece is read before that can happen.
+ * sender with the most bodies loses its oldest one. A body that arrives in one piece is read before that can happen.
  */
 
 /** The caller according to the request's headers. */
 export interface Asker {
-  /** The organization of a proven token, otherwise the address. */
+  /** The organization of a verified token, otherwise the address. */
   whose: string;
   /** Whether its token was valid before, because anybody can invent tokens. */
   isProven: boolean;
@@ -25,9 +25,7 @@ export class Crowd {
   /** @param identify called only above the limit */
   constructor(private readonly most: number, private readonly identify: () => Promise<Identify>) {}
 
-  /**
-   * @param turnAway called if this sender has to leave before its body is read @returns a function that ends its stay
-   */
+  /** @param turnAway called if this sender must leave before its body is read @returns a function that ends its stay */
   async enter(headers: Headers, turnAway: () => void): Promise<() => void> {
     if (this.#senders.size >= this.most) {
       const identify = await this.identify();
@@ -38,7 +36,7 @@ export class Crowd {
     return () => void this.#senders.delete(sender);
   }
 
-  /** Senders with a proven token are evicted last. */
+  /** Evicts senders with a verified token last. */
   #turnOneAway(identify: Identify): void {
     const askerOf = (sender: Sender) => sender.asker ??= identify(sender.headers);
     const all = [...this.#senders];

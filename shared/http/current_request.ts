@@ -1,11 +1,11 @@
-/** The current request, kept in async context, so that functions needn't pass it on. */
+/** The current request in async context, so functions needn't pass it on. */
 import { AsyncLocalStorage } from "node:async_hooks";
 
 export interface CurrentRequest {
   readonly id: string;
-  /** Its place among the requests that run; only behind `admission`. */
+  /** Its place among the running requests; only behind `admission`. */
   place?: { outside<Result>(wait: () => Promise<Result>): Promise<Result> };
-  /** The time left for all its database calls; only while a page is rendered. */
+  /** The time left for all its database calls; only while a page renders. */
   databaseMs?: number | undefined;
 }
 

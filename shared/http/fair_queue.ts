@@ -1,14 +1,14 @@
 /**
- * A fixed number of places, served in turns: while all are taken, each waiting caller gets one place per round, however
- * many requests it has. Proven callers wait in a separate line, and unproven ones can take only some of the places.
- * Independent of HTTP.
+ * A fixed number of places, served in turns: while all are taken, each waiting caller gets one place per round,
+ * however many requests it has. Verified callers wait in a separate line, and unverified ones can take only some of
+ * the places. Independent of HTTP.
  */
 import { systemTimer, type Timer } from "../clock.ts";
 
 export interface FairQueueLimits {
   /** How many run at once. */
   places: number;
-  /** How many of these unproven callers can take. */
+  /** The maximum number of places for unverified callers. */
   unproven: number;
   /** The length of each line. */
   waiting: number;
@@ -39,7 +39,7 @@ export class FairQueue {
 
   /**
    * Waits for a place. When too many wait, the caller with the most waiting requests loses its newest.
-   * @returns whether it got a place; otherwise, do not call `leave`.
+   * @returns whether it got a place; if not, do not call `leave`.
    */
   async enter(kind: Kind, whose: string): Promise<boolean> {
     if (this.tryEnter(kind)) return true;
@@ -60,7 +60,7 @@ export class FairQueue {
     return await promise;
   }
 
-  /** Gives the slot to the next in turn. The lines alternate, so that neither waits for the other to empty. */
+  /** Gives the slot to the next in turn. The lines alternate, so neither waits until the other is empty. */
   leave(kind: Kind): void {
     this.#taken[kind]--;
     for (const next of this.#next === "proven" ? KINDS : KINDS.toReversed()) {
@@ -72,7 +72,7 @@ export class FairQueue {
     }
   }
 
-  /** Readmits a request that gave its place back temporarily: immediately, even above the number of places. */
+  /** Readmits a request that released its place temporarily: immediately, even above the number of places. */
   takeBack(kind: Kind): void {
     this.#taken[kind]++;
   }
@@ -87,7 +87,7 @@ const KINDS: readonly Kind[] = ["proven", "unproven"];
 
 class Line {
   length = 0;
-  /** By caller; the first key is served next, with its oldest request. */
+  /** By caller; the first key is next, with its oldest request. */
   readonly #queues = new Map<string, Waiter[]>();
 
   add(whose: string, waiter: Waiter): void {

@@ -26,8 +26,8 @@ const typeOf = (c: AppContext) => c.req.header("content-type") ?? "";
 export const isFileForm = (c: AppContext): boolean => /^multipart\/form-data\b/i.test(typeOf(c));
 
 /**
- * Check the sender's rights before the call, because it reads up to `maxBytes`. It counts bytes; the declared length
- * only refuses earlier.
+ * Check the sender's rights before the call, because it reads up to `maxBytes`. It counts the received bytes; the
+ * declared length only permits an earlier refusal.
  * @throws {AppError} `payload_too_large`, `invalid_request` when the body breaks off.
  */
 export async function readFileForm(
@@ -50,7 +50,7 @@ export async function readFileForm(
   for (const [name, value] of form) {
     if (typeof value === "string") {
       if (!fields.has(name)) fields.set(name, cleanLine(value));
-      // If no file is chosen, browsers send one without name and content.
+      // Without a chosen file, browsers send one with no name and no content.
     } else if (value.name || value.size > 0) files.push(value);
   }
   if (files.length > maxFiles || files.some(({ size }) => size > maxFileBytes)) throw tooLarge();
@@ -64,7 +64,7 @@ export async function readFileForm(
   };
 }
 
-/** Whether the closing delimiter is there: the platform's parser silently skips a part without one. */
+/** Whether the closing delimiter is there, because the platform's parser silently skips a part without one. */
 function isWhole(body: ArrayBuffer, type: string): boolean {
   const boundary = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(type);
   const end = `--${boundary?.[1] ?? boundary?.[2]}--`;

@@ -32,7 +32,7 @@ export async function readForm(c: AppContext, config: Pick<Config, "siteUrl">): 
 }
 
 /**
- * As above, for forms without a session. They must contain the browser's token.
+ * The same for forms without a session, which must contain the browser's token.
  * @throws {AppError} also `forbidden` when that token is missing or another browser's.
  */
 export async function readVisitorForm(
@@ -56,13 +56,13 @@ export function refuseOtherSites(c: AppContext, config: Pick<Config, "siteUrl">)
   if (!isOurs) throw new AppError("forbidden", "form of another site", { says: ({ otherSite }) => otherSite });
 }
 
-/** The value of the hidden field `form_token` on a page shown to this person. */
+/** The value of the hidden field `form_token` on this person's pages. */
 export function createFormToken(config: Pick<Config, "codeSecrets">, { userId, at }: { userId: string; at: Date }) {
   const expiresAt = new Date(at.getTime() + TOKEN_LIFETIME_MS);
   return signToken(config.codeSecrets, LABEL, { claims: { sub: userId }, expiresAt });
 }
 
-/** @throws {AppError} `forbidden` unless the form was shown to this person recently. */
+/** @throws {AppError} `forbidden` unless this person saw the form recently. */
 export async function requireFormToken(
   config: Pick<Config, "codeSecrets">,
   { form, userId, at }: { form: ReadonlyMap<string, string>; userId: string; at: Date },

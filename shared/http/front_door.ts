@@ -5,7 +5,7 @@ import { FRONT_DOOR_HEADER } from "../routes.ts";
 import { sha256 } from "../std/sha256.ts";
 
 /**
- * Whether any of `given` is one of `own`. Compares every pair, by digests of equal length, so that timing reveals
+ * Whether any of `given` is one of `own`. Compares every pair, by digests of equal length, because timing must reveal
  * nothing.
  */
 export function isOneOf(given: readonly string[], own: readonly string[]): boolean {

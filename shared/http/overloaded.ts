@@ -1,6 +1,6 @@
 import { AppError } from "../errors.ts";
 
-/** By then the queue is empty. The jitter keeps refused clients from returning all at once. */
+/** The queue is empty by then. The jitter spreads the retries of refused clients. */
 const RETRY_SECONDS = { least: 1, most: 3 };
 
 export function overloaded(): AppError {

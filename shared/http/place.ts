@@ -1,11 +1,11 @@
 /**
- * A request's place among the running ones (fair_queue.ts). The request gives it back while it waits for another party
- * (its sender, a provider, a mail server), so that slow parties cannot hold all places.
+ * A request's place among the running ones (fair_queue.ts). The request releases it while it waits for another party
+ * (its sender, a provider, a mail server), because slow parties must not occupy all places.
  */
 import { currentRequest } from "./current_request.ts";
 
 export class Place {
-  /** How many waits are in progress, because a request may query several providers at once. */
+  /** The number of waits in progress, because a request may query several providers at once. */
   #waits = 0;
   #isOver = false;
 
@@ -22,14 +22,14 @@ export class Place {
     }
   }
 
-  /** Called when the request is answered. */
+  /** Called after the response. */
   end(): void {
     if (!this.#isOver && this.#waits === 0) this.queue.leave();
     this.#isOver = true;
   }
 }
 
-/** Waits for another party without holding the current request's place, if it has one. */
+/** Waits for another party without occupying the current request's place, if it has one. */
 export async function outsidePlace<Result>(wait: () => Promise<Result>): Promise<Result> {
   const place = currentRequest()?.place;
   return place ? await place.outside(wait) : await wait();

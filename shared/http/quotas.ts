@@ -1,6 +1,6 @@
 /**
- * Rate limits, which SQL functions apply within the call they protect (supabase/schemas/oauth/draw_from_bucket.sql).
- * They count keyed hashes, so no addresses are stored.
+ * Rate limits that SQL functions apply within the call they protect (supabase/schemas/oauth/draw_from_bucket.sql).
+ * They count keyed hashes, so the database stores no addresses.
  */
 import type { Config } from "../config.ts";
 import type { CalendarLimits } from "../db/calendar_store.ts";
@@ -11,7 +11,7 @@ import { keyedHash } from "../signed_token.ts";
 import { keep } from "../std/keep.ts";
 import type { AppContext } from "./app.ts";
 
-// Requests without a token are not counted, so they don't load the address parser.
+// Requests without a token do not count, so they don't load the address parser.
 const callers = keep(() => import("./caller.ts"));
 
 interface Limit {
@@ -25,11 +25,11 @@ interface Limit {
  * caller and successes by grant.
  */
 const LIMITS = {
-  /** Registrations: real clients make one or two per connection; hosted ones all come from a few addresses. */
+  /** Registrations: real clients make one or two per connection; all hosted ones come from a few addresses. */
   register: { atMost: 30, seconds: 60 },
   /**
-   * The number of stored unauthorized clients (80 MB at most), and how long callers within their share can't displace
-   * one, which is longer than signing in and reading the consent page takes.
+   * The maximum number of stored unauthorized clients (80 MB), and the time during which callers within their share
+   * can't displace one. That time is longer than signing in and reading the consent page.
    */
   ungranted_clients: { atMost: 20_000, seconds: 3600 },
   /** Authorization pages: each calls the identity provider and the database. */
@@ -45,18 +45,20 @@ const LIMITS = {
   login_mail_address: { atMost: 5, seconds: 3600 },
   login_mail_ip: { atMost: 20, seconds: 3600 },
   /**
-   * Typed codes per hour, by sign-in (as many per address as mails); a code has a million possible values and is valid
-   * for an hour.
+   * Typed codes per hour, by sign-in (an address can have as many sign-ins as mails). A code has a million possible
+   * values and is valid for an hour.
    */
   login_code_sign_in: { atMost: 5, seconds: 3600 },
   /** Uses of a mailed link or another service's code per hour. Each works once, and retries follow outages. */
   login_link_secret: { atMost: 10, seconds: 3600 },
   /**
-   * Codes and links together, by caller. The identity provider allows a burst of 30 per address, and all callers share
-   * ours, so this allows twenty every twenty minutes.
+   * Codes and links together, by caller. The identity provider allows a burst of 30 per IP address, and all callers
+   * share ours, so this allows twenty every twenty minutes.
    */
   sign_in_ip: { atMost: 20, seconds: 1200 },
-  /** Refreshes with one token per hour, because tabs open together and people reload during an outage. */
+  /**
+   * Refreshes with one token per hour. The limit allows for tabs that open together and for reloads during an outage.
+   */
   session_refresh_secret: { atMost: 60, seconds: 3600 },
   /**
    * Session refreshes, by caller. An active person needs one an hour. The limit is below the identity provider's shared
@@ -72,14 +74,14 @@ const LIMITS = {
    */
   address_mail_person: { atMost: 5, seconds: 3600 },
   address_mail_ip: { atMost: 20, seconds: 3600 },
-  /** Mails of invitations and hand-overs, by sender, recipient and address of the caller. */
+  /** Mails of invitations and hand-overs, by sender, recipient and IP address of the caller. */
   member_mail_person: { atMost: 30, seconds: 3600 },
   member_mail_address: { atMost: 5, seconds: 3600 },
   member_mail_ip: { atMost: 120, seconds: 3600 },
   /** Organizations that a person creates per hour. */
   organization_person: { atMost: 10, seconds: 3600 },
   organization_ip: { atMost: 60, seconds: 3600 },
-  /** Uploaded statements per hour, because each is read whole. */
+  /** Uploaded statements per hour, because each is read completely. */
   import_upload_person: { atMost: 30, seconds: 3600 },
   import_upload_ip: { atMost: 120, seconds: 3600 },
   /** Exports per hour, because each reads the books. */
@@ -102,7 +104,7 @@ const LIMITS = {
   client_document_published: { atMost: 120, seconds: 60 },
   /**
    * Credentials tried at a provider, by person, by caller and in total. Without limits, thieves could test stolen keys
-   * through us.
+   * through this service.
    */
   provider_test_person: { atMost: 10, seconds: 3600 },
   provider_test_ip: { atMost: 30, seconds: 3600 },
@@ -150,7 +152,7 @@ export async function callerQuotas(
   return [own, { key: await keyOf(config, name, caller.network), at_most, seconds: limit.seconds, ...shared }];
 }
 
-/** As above, for a share of a common bucket. A network's share equals that of a single address. */
+/** The same for a share of a common bucket. A network's share equals a single address's share. */
 export async function shareQuotas(config: LimitConfig, name: LimitName, c: AppContext): Promise<Quota[]> {
   const caller = (await callers()).readCaller(c.req.raw.headers, config);
   return await quotasFor(config, [[name, caller && (caller.network ?? caller.name)]]);

@@ -1,4 +1,4 @@
-/** Reads a request body up to a limit, so that an oversized body costs no more than an allowed one. */
+/** Reads a request body up to a limit, so an oversized body costs no more than an allowed one. */
 import { AppError } from "../errors.ts";
 import type { AppContext } from "./app.ts";
 import { BodyReader } from "./body_reader.ts";
@@ -17,7 +17,7 @@ export const readBody = async (c: AppContext, maxBytes: number): Promise<ArrayBu
 export const readText = async (c: AppContext, maxBytes: number): Promise<string> =>
   (await readWhole(c, maxBytes)).text();
 
-/** The body of a request, whose start `admission` has read already. */
+/** The body of a request, whose start `admission` has already read. */
 export const bodyOf = (c: AppContext): BodyReader => c.get("body") ?? new BodyReader(c.req.raw);
 
 async function readWhole(c: AppContext, maxBytes: number): Promise<BodyReader> {

@@ -1,6 +1,6 @@
 /**
  * The id of a request, from the front door to the database: in every log line, error page and tool error, in the
- * answer's `x-request-id`, and with every database call.
+ * response's `x-request-id`, and with every database call.
  */
 import type { Config } from "../config.ts";
 import { REQUEST_ID_HEADER } from "../routes.ts";

@@ -1,7 +1,7 @@
 /**
  * Identifies the signed-in person by the identity provider's session in HttpOnly cookies. Only this module calls the
- * identity provider. It never trusts an unverified cookie and never retries a refresh (a refused refresh ends the
- * session).
+ * identity provider. It never trusts an unverified cookie and never retries a refresh, because a refused refresh ends
+ * the session.
  */
 import type { SupabaseClient } from "@supabase/supabase-js";
 import { decode } from "hono/jwt";
@@ -23,7 +23,7 @@ type SessionDeps = Pick<Deps, "config" | "database" | "fetch" | "clock">;
 type Auth = SupabaseClient["auth"];
 
 const DEADLINE_MS = 3_000;
-/** A session lasts while it is used and ends after a month without a visit. */
+/** A session lasts while it is used, and ends after a month without a visit. */
 const SESSION_SECONDS = 30 * 24 * 3600;
 /** A verifier is useful only while its link or sign-in is valid. */
 const VERIFIER_SECONDS = 3600;
@@ -58,19 +58,19 @@ export async function readSession(c: AppContext, deps: SessionDeps): Promise<Sig
   return { id: user.id, email: user.email };
 }
 
-/** Whether a session that the identity provider has just issued or verified counts here. */
+/** Whether this service accepts a session that the identity provider has just issued or verified. */
 export const isOurSession = (accessToken: string, { authProviders }: Pick<Config, "authProviders">): boolean =>
   isOurSignIn(decode(accessToken).payload as SessionClaims, authProviders);
 
 /**
- * Whether the identity provider refused somebody because they are banned. At sign-in the identity provider checks this
- * before the code.
+ * Whether the identity provider refused somebody because of a ban. At sign-in the identity provider checks this before
+ * the code.
  */
 export const isSuspension = (error: { code?: string | undefined } | null): boolean => error?.code === "user_banned";
 
 export const suspended = () => new AppError("suspended", "this account is suspended");
 
-// getUser() has the identity provider verify the token before its claims are read; the cookie's claims alone prove
+// getUser() makes the identity provider verify the token before its claims are read; the cookie's claims alone prove
 // nothing.
 async function fetchVerifiedUser(auth: Auth) {
   const { data: { session }, error } = await auth.getSession();
@@ -88,7 +88,7 @@ export function hasSession(c: AppContext, config: Pick<Config, "siteUrl">): bool
   return name in cookies || `${name}.0` in cookies;
 }
 
-/** Ends the session here and at the identity provider; if that is unreachable, at least here. */
+/** Ends the session here and at the identity provider; if the provider is unreachable, at least here. */
 export async function signOut(c: AppContext, deps: SessionDeps): Promise<void> {
   await askIdentityProvider(c, deps, (auth) => auth.signOut({ scope: "local" })).catch(() => undefined);
   forgetSession(c, deps);
@@ -109,7 +109,7 @@ function forgetSession(c: AppContext, deps: SessionDeps): void {
 }
 
 /**
- * Signs somebody in without a mail: a one-time token that the privileged key gets from the identity provider. The
+ * Signs somebody in without a mail, by a one-time token that the privileged key gets from the identity provider. The
  * caller has identified the person.
  * @param who.type `invite` only creates an account, and returns undefined if the address has one.
  * @throws {AppError} `unavailable`, `rate_limited`.
@@ -152,9 +152,9 @@ export function clearVerifiers(c: AppContext, deps: SessionDeps): void {
 }
 
 /**
- * One call to the identity provider. The cookies it sets go out with our response, even a raw `Response`. Refusals come
- * back as `error`. Calls that it limits by address are first counted per caller, once, and only if the provider is
- * really called.
+ * One call to the identity provider. Its cookies are added to our response, even a raw `Response`. Refusals are
+ * returned as `error`. Calls that the provider limits by IP address first count per caller, once, and only if the
+ * provider is really called.
  * @throws {AppError} `unavailable` on an outage or timeout, `rate_limited` on 429 or by our own limits; cookies are
  * kept.
  */
@@ -172,7 +172,7 @@ export async function askIdentityProvider<
   let retryAfter: string | null = null;
   let claimed: Promise<void> | undefined;
   let refusal: unknown;
-  // Loaded on the first request with a session, because it is large and most requests to a new instance have none.
+  // Loads on the first request with a session, because it is large and most requests to a new instance have none.
   const { createServerClient } = await import("@supabase/ssr");
   const { auth }: { auth: Auth } = createServerClient(deps.config.supabaseUrl, deps.config.publishableKey, {
     cookieOptions: { name: sessionCookie(deps.config) },
@@ -191,7 +191,7 @@ export async function askIdentityProvider<
             await (claimed ??= claimAttempt(c, deps, attempt));
           } catch (error) {
             refusal = error;
-            // The only answer that the client neither retries nor mistakes for the end of a valid session.
+            // The client neither retries this response nor mistakes it for the end of a valid session.
             return Response.json({}, { status: 429 });
           }
         }
@@ -206,7 +206,7 @@ export async function askIdentityProvider<
 
   const answer = await Promise.race([ask(auth), expired(deadline)]);
   const status = answer?.error ? answer.error.status ?? 0 : 200;
-  // The platform's gateway rejected our own key, so nobody can sign in. Such an answer has no code of the identity
+  // The platform's gateway rejected our own key, so nobody can sign in. Its response has no code of the identity
   // provider.
   const isOurKey = status === 401 && !answer?.error?.code;
   if (!answer || status === 0 || status >= 500 || isOurKey) {
@@ -222,8 +222,8 @@ export async function askIdentityProvider<
 }
 
 /**
- * The attempt behind a request, if the identity provider limits it by address. All requests come from the functions'
- * addresses, so one person could use up everybody's limit. The sign-in page counts typed codes itself.
+ * The kind of attempt behind a request, if the identity provider limits it by IP address. All requests come from the
+ * functions' addresses, so one person could use up everybody's limit. The sign-in page counts typed codes itself.
  */
 function attemptOf({ pathname, searchParams }: URL, body: unknown): Attempt | undefined {
   if (!/\/auth\/v1\/(token|verify)$/.test(pathname)) return undefined;
@@ -236,7 +236,7 @@ function attemptOf({ pathname, searchParams }: URL, body: unknown): Attempt | un
 }
 
 /**
- * Seconds to wait: from the header (RFC 9110 §10.2.3), from Supabase Auth's message ("… only request this after 42
+ * Seconds to wait: from the header (RFC 9110 §10.2.3), or from Supabase Auth's message ("… only request this after 42
  * seconds."), otherwise a minute.
  */
 function secondsToWait(header: string | null, message = ""): number {

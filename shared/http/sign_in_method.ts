@@ -1,7 +1,7 @@
 /**
- * Whether a session started with proof of the email address: a code or link that we mailed, or a service that we offer.
- * A password proves nothing, because anybody can register a stranger's address with one, and it survives the stranger's
- * first sign-in.
+ * Whether a session started with proof of the email address: a code or link that we mailed, or a service that we
+ * offer. A password proves nothing: anybody can register a stranger's address with one, and it remains valid after the
+ * stranger's first sign-in.
  */
 
 /** Session claims in the identity provider's access token; methods as named by Supabase Auth 2.190. */
@@ -23,7 +23,7 @@ export function isOurSignIn({ amr = [], app_metadata }: SessionClaims, offered: 
   return ways.length > 0 && ways.every(({ method, provider }: { method: string; provider?: string }) => {
     if (MAILED.has(method)) return true;
     if (method !== "oauth") return false;
-    // If the token doesn't name the service, accept any offered service that the person has used.
+    // If the token doesn't name the service, accepts any offered service that the person has used.
     const services = provider ? [provider] : (app_metadata?.providers ?? []).filter((name) => !OWN_PROVIDERS.has(name));
     return services.length > 0 && services.every((name) => offered.includes(name));
   });

@@ -35,7 +35,7 @@ export function describeAccount(
   };
 }
 
-/** Shaped like one, spaces or not; some banks mask its middle. */
+/** Has the form of an IBAN, with or without spaces; some banks mask its middle. */
 export const isIban = (text: string): boolean =>
   text.length <= MAX_NUMBER && /^[A-Z]{2}\d{2}[A-Z\d*•xX]{10,30}$/.test(text.replaceAll(" ", ""));
 

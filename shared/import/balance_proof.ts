@@ -12,7 +12,7 @@ export interface Step {
 }
 
 export interface SignedRow {
-  /** Absent when it cannot be read. */
+  /** Absent when it is unreadable. */
   amount?: bigint | undefined;
   balance?: bigint | undefined;
   day?: string | undefined;
@@ -41,7 +41,7 @@ export function provenSign(rows: SignedRow[]): "negative" | "positive" | undefin
     asWritten: runOf(steps),
     turned: runOf(steps.map((step) => ({ ...step, amount: -step.amount }))),
   }));
-  // Balances in reverse order are those before the rows.
+  // In reverse order, each balance is the one before its row.
   const isNegative = fits.every(({ asWritten, turned }) => asWritten === "onward" || turned === "back");
   const isPositive = fits.every(({ asWritten, turned }) => turned === "onward" || asWritten === "back");
   return isNegative === isPositive ? undefined : isNegative ? "negative" : "positive";
@@ -80,8 +80,8 @@ export function isChain(steps: Step[]): boolean {
 }
 
 /**
- * Banks may list the rows of a day in any order. Still, each row but the first begins with the balance of another row,
- * and each but the last ends with the balance before another row.
+ * Banks may list the rows of a day in any order. Still, each row except the first begins with another row's balance,
+ * and each except the last ends with another row's opening balance.
  */
 export function findPath(steps: Step[]): { opening: bigint; closing: bigint } | undefined {
   if (steps.some(({ balance }) => balance === undefined)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Checks a file's lines against its balances: the opening balance plus all lines is the closing balance. Left-out lines
- * count too, but lines that were never booked do not.
+ * Checks a file's lines against its balances: the opening balance plus all lines is the closing balance. Omitted lines
+ * count too, but unbooked lines do not.
  */
 import { DATE_ORDERS, type DateOrder, readDate, toIsoDate } from "./date_text.ts";
 import { type DecimalSign, isCode, readMoney } from "./money_text.ts";
@@ -36,7 +36,7 @@ interface Found {
   opening?: bigint | undefined;
   closing?: bigint | undefined;
   closing_on?: string | undefined;
-  /** Undefined when there are no two balances to compare. */
+  /** Undefined without two balances to compare. */
   gap?: bigint | undefined;
 }
 
@@ -92,7 +92,7 @@ function findInHeaders({ balances = [], conventions }: Statement, settled: Settl
       ? []
       : [closing - opening - moved, ...(conventions.isCard ? [opening - closing - moved] : [])];
     const gap = gaps.includes(0n) ? 0n : gaps[0];
-    // Without a day in the file, a closing balance gets the last line's day only if the lines prove it.
+    // If the file names no day, a closing balance gets the last line's day, but only if the lines prove it.
     const closing_on = gap
       ? undefined
       : texts.closing_on
@@ -148,8 +148,8 @@ function readDay(text: string, order: DateOrder): string | undefined {
 }
 
 /**
- * If every line has a balance, opening and closing balances could fit by chance, so each must also follow from another
- * balance.
+ * If every line has a balance, the opening and closing balances could fit by chance, so each must also follow from
+ * another balance.
  * @param isCard whether its balance may be a debt
  */
 function findInSteps(steps: Step[], isNewestFirst: boolean, isCard: boolean): Omit<Found, "currency"> {

@@ -8,7 +8,7 @@ import { isKnownCurrency, readCurrency, readMoney } from "./money_text.ts";
 import { cut } from "./shorten.ts";
 import { readUrl } from "./url_text.ts";
 
-/** The form of cells in these roles; other roles accept any text. */
+/** The required form of cells in these roles; other roles accept any text. */
 const CELL_TESTS: Partial<Record<Role, (cell: string) => unknown>> = {
   date: readDate,
   amount: readMoney,
@@ -60,13 +60,13 @@ export const saysCurrency = (rows: CsvRow[], headers: string[], column: number |
   column !== undefined &&
   (currencyInHeader(headers[column]!) !== undefined || cellsOf(rows, column).some((cell) => readMoney(cell)?.currency));
 
-/** Whether every non-empty cell is a known currency code, because other three letters could mean anything. */
+/** Whether every non-empty cell is a known currency code; other groups of three letters could mean anything. */
 export const isCurrencies = (rows: CsvRow[], column: number) => {
   const some = someCellsOf(rows, column);
   return some.length > 0 && some.every(isKnownCurrency) && cellsOf(rows, column).every(isKnownCurrency);
 };
 
-/** Programs name kinds ("Expense", "Transfer"); a bank's "Transfer" can be any payment. */
+/** Expense programs name kinds ("Expense", "Transfer"); a bank's "Transfer" can be any payment. */
 const PROGRAM_WORDS =
   /^(expenses?|ausgaben?|d[eé]penses?|gastos?|spes[ae]|uitgaven?|despesas?|wydat\p{L}+|withdrawal|支出)$/iu;
 
@@ -130,7 +130,7 @@ export function fillMarks(rows: CsvRow[], column: number): boolean {
   return true;
 }
 
-/** Whether a cell marks its row as not booked. */
+/** Whether a cell marks its row as unbooked. */
 export const saysUnbooked = (rows: CsvRow[], column: number): boolean => {
   const unbooked = lookUp(isUnbooked);
   return rows.some(({ cells }) => cells[column] && unbooked(cells[column]));

@@ -6,14 +6,14 @@ import { isCompound, isSideOfAmount, plainHeader, type Role } from "./header_wor
 import type { RoleColumns } from "./layouts/mod.ts";
 import type { CsvRow } from "./read_csv.ts";
 
-/** Columns of money out and in, or one of amounts. @param told the column that the caller specified as the amount */
+/** Columns of money out and in, or one of amounts. @param told the amount column that the caller specified */
 export function settleSides({ out, in: into, amount, ...rest }: RoleColumns, told: number | undefined): RoleColumns {
   const isAlone = !amount?.length && (out || into);
   const isSided = told === undefined ? isAlone || (out && into) : out?.includes(told);
   return isSided ? { ...rest, ...(out && { out }), ...(into && { in: into }) } : { ...rest, ...(amount && { amount }) };
 }
 
-/** Beside charges, payments are the card's payments; two words for money out don't name two sides. */
+/** Beside charges, payments are the card's payments. Two words for money out don't name two sides. */
 export function tellCharges(columns: RoleColumns, plain: string[], isOut: (column: number) => boolean): RoleColumns {
   const [one] = columns.out ?? [];
   const other = one === undefined || columns.in ? -1 : plain.findIndex((_, column) => column !== one && isOut(column));
@@ -24,7 +24,7 @@ export function tellCharges(columns: RoleColumns, plain: string[], isOut: (colum
   return { ...rest, out: [payments === one ? other : one], in: [payments] };
 }
 
-/** Returns a function that reads a row's day; it finds none while the date order is unknown. */
+/** Returns a function that reads a row's day. It finds none while the date order is unknown. */
 export function daysOf(rows: CsvRow[], column = -1): (row: CsvRow) => string | undefined {
   const read = lookUp((cell) => readDate(cell));
   const dayOf = ({ cells }: CsvRow) => cells[column] ? read(cells[column]) : undefined;

@@ -1,6 +1,7 @@
 /**
- * Column names in exports of banks and expense programs, in the languages of the banks that are listed and many others;
- * the most distinctive words of each role first. As written or plain; `plainHeader` makes all of them plain.
+ * Column names in exports of banks and expense programs, in the languages of the listed banks and many others; the
+ * most distinctive words of each role come first. Words are as written or plain; `plainHeader` makes all of them
+ * plain.
  */
 /** Separated by "|"; English, German, French, Spanish, Italian, Dutch, Portuguese and Polish first. */
 export const COLUMN_WORDS = {
@@ -110,7 +111,7 @@ export const COLUMN_WORDS = {
   account: [],
   counter_account: [],
   payer: [],
-  // Only in our own export, because in others a column of this name may hold rates or codes.
+  // Only in our own export, because in other files a column of this name may contain rates or codes.
   tax: [],
   original_amount: [
     "original amount|foreign amount|originalbetrag|fremdwahrungsbetrag|fremdbetrag",

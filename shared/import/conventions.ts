@@ -101,9 +101,9 @@ export interface SignedLine extends SignedRow {
   line: number;
   money: MoneyText;
   name: string;
-  /** Its text names a salary or similar, so its sign means income. */
+  /** The text names a salary or similar, so the sign means income. */
   namesIncome: boolean;
-  /** Its text confirms a received payment, so its sign means credits. */
+  /** The text confirms a received payment, so the sign means credits. */
   isReceived: boolean;
 }
 
@@ -117,8 +117,8 @@ export interface SignHints {
 }
 
 /**
- * Whether spending is negative. A list with one sign contains expenses, unless something proves that it is an account's
- * statement. Two signs lead to a question.
+ * Whether spending is negative. A list with one sign contains expenses, unless some evidence shows that it is an
+ * account's statement. Two signs lead to a question.
  */
 export function findSign(
   lines: SignedLine[],

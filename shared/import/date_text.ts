@@ -1,6 +1,6 @@
 /**
- * Parses dates as people and banks write them into YYYY-MM-DD. Only checks that the day exists; whether it may be
- * logged is up to the database.
+ * Parses dates as people and banks write them into YYYY-MM-DD. Checks only that the day exists; the database decides
+ * whether it may be logged.
  */
 
 import { latinDigits } from "./money_text.ts";
@@ -15,7 +15,10 @@ export interface DateText {
   isCertain?: true;
 }
 
-/** Month prefixes without accents, in the languages of column_words.ts; the longer of two with a common start first. */
+/**
+ * Month prefixes without accents, in the languages of column_words.ts. The longer of two prefixes with a common start
+ * comes first.
+ */
 const MONTHS: [RegExp, number][] = [
   [/^(marras)/, 11],
   [/^(cervenec|cervenc)/, 7],
@@ -69,7 +72,7 @@ export function readDate(cell: string): DateText | undefined {
   return month ? { parts: [Number(day), month, yearOf(year!)], order: "DMY", isCertain: true } : undefined;
 }
 
-/** @param order as found from the file's other dates @returns undefined when the day does not exist */
+/** @param order derived from the file's other dates @returns undefined when the day does not exist */
 export function toIsoDate({ parts: [a, b, c], order: own, isCertain }: DateText, order: DateOrder): string | undefined {
   const known = isCertain ? own : order;
   const [year, month, day] = known === "YMD" ? [a, b, c] : known === "MDY" ? [c, a, b] : [c, b, a];

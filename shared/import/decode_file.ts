@@ -1,4 +1,4 @@
-/** Decodes a file's bytes into text: by the declared encoding if it has one, otherwise by its bytes. */
+/** Decodes a file's bytes into text, by its declared encoding or otherwise by the bytes. */
 import { guessEncoding } from "./guess_encoding.ts";
 import { type RepairedText, repairText } from "./repair_text.ts";
 
@@ -9,9 +9,7 @@ const MARKS: [number[], string][] = [[[0xef, 0xbb, 0xbf], "utf-8"], [[0xff, 0xfe
 /** The search for zeros covers only the beginning. */
 const SAMPLE = 1024;
 
-/**
- * UTF-8 and UTF-16 with or without a byte-order mark; otherwise the letters decide the encoding. Mojibake is undone.
- */
+/** UTF-8 and UTF-16 with or without a byte-order mark; otherwise the letters decide the encoding. Reverses mojibake. */
 export function decodeFile(bytes: Uint8Array): RepairedText {
   const marked = MARKS.find(([mark]) => mark.every((byte, i) => bytes[i] === byte))?.[1];
   if (marked) return repairText(new TextDecoder(marked).decode(bytes));

@@ -1,6 +1,6 @@
 /**
- * Maps columns to fields. A column is a day or an amount if the caller, a known export or its header names it, or a
- * balance proves it in every row. By contents alone, a reference number could pass for an amount.
+ * Maps columns to fields. A column is a day or an amount only if the caller, a known export or its header names it, or
+ * a balance proves it in every row. The contents alone could mistake a reference number for an amount.
  */
 import type { Said } from "../words/message.ts";
 import type { Assumption } from "../words/words.ts";
@@ -138,7 +138,7 @@ function guessColumns(
     const [column] = plainHeaders.map((header, column) => ({ column, rank: rankIn(role, header, headers[column]!) }))
       .filter(({ column, rank }) =>
         rank !== undefined && (isFree(column) || isSide(column)) &&
-        // Labels below a table are in the column of its days.
+        // Labels below a table appear in the column of its days.
         looksLike(role === "date" ? splitFooter(rows, column).rows : rows, column, role) &&
         // Account numbers are not names.
         (role !== "payee" || isText(rows, column) || rows.every(({ cells }) => !cells[column]))
@@ -153,7 +153,7 @@ function guessColumns(
     const found = headers.flatMap((header, column) =>
       isFree(column) && fits(header) && looksLike(rows, column, role) ? column : []
     );
-    // Several columns of amounts lead to a question; among several columns of days, any will do.
+    // Several columns of amounts lead to a question. Among several columns of days, any one is fine.
     if (found.length === 1 || (role === "date" && found.length > 0)) columns[role] = [found[0]!];
   }
   columns = tellCharges(
@@ -177,7 +177,7 @@ function guessColumns(
   // Rows that continue the text above prove nothing.
   const dated = columns.date ? table.filter(({ cells }) => cells[columns.date![0]!]) : table;
   if (dated.length > 0) rows = dated;
-  // If a person names one of two sides, it is spending.
+  // If a person names only one of two sides, it is spending.
   const [toldAmount] = told.amount ?? [];
   const counterpart = toldAmount === undefined || columns.out ? undefined : complementOf(rows, toldAmount, free());
   if (counterpart !== undefined) {
@@ -242,7 +242,7 @@ function guessColumns(
       if (isConstant && columns.name && !columns.note) columns.note = columns.name;
       assume("name", best);
     } else if (name === undefined) {
-      // A list whose only text is a note contains notes.
+      // If a list's only text is a note, its rows contain notes.
       const role = (["note", "category", "type"] as const).find((role) =>
         told[role] === undefined && columns[role]?.some((column) => isText(rows, column))
       );

@@ -5,7 +5,7 @@ import { isSameHeader, plainHeader, rolesOf } from "./header_words.ts";
 import { findBareLayout, findLayout, type KnownLayout } from "./layouts/mod.ts";
 import { readMoney } from "./money_text.ts";
 
-/** Exports may start with lines about the account, so the search for the header continues down to this row. */
+/** Lines about the account may precede the header, so the search for it continues down to this row. */
 export const MAX_HEADER_ROW = 200;
 /** The columns that identify a file without a header. */
 const SAMPLED_ROWS = 5;

@@ -1,14 +1,14 @@
 /**
- * Guesses among encodings with one or two bytes per letter, which a file does not declare. It chooses the one whose
- * text contains column names and plausible words. Written by us, because detectors rely on letter frequencies in long
- * texts. A statement has little text, and its header is the best evidence. Of the 17 files
+ * Guesses among encodings with one or two bytes per letter, which a file does not declare. It chooses the encoding
+ * whose text contains column names and plausible words. Hand-written, because detectors rely on letter frequencies in
+ * long texts, while a statement has little text and its header is the best evidence. Of the 17 files
  * tests/fixtures/unknown_statements/encoding-*, chardet 2.2 takes Cyrillic names for Latin, Serbian for Hebrew, and œ
- * for ¼; this one reads all.
+ * for ¼; this module reads all of them.
  */
 import { plainHeader, rolesOf } from "./header_words.ts";
 
 const CYRILLIC = "абвгдежзийклмнопрстуфхцчшщъыьэюя";
-/** The letters beyond ASCII in the languages of each encoding; COMMON has the letters of all. */
+/** The non-ASCII letters in the languages of each encoding; COMMON has the letters of all. */
 const ALPHABETS: Record<string, readonly (string | RegExp)[]> = {
   "windows-1252": [
     ...["äöüß", "àâæçèéêëîïôœùûü", "áéíñóúü¿¡ºª", "àèéìíòóùú", "áâãàçéêíóôõúüºª", "åäöé", "æøåéò", "áðéíóúýþæö"],
@@ -52,9 +52,9 @@ const OTHER_SCRIPT = /[^\p{Script=Latin}\p{Script=Common}]/u;
 const SAMPLE = 32_768;
 const HEADER_BONUS = 8;
 
-/** @param bytes of a text that is not Unicode */
+/** @param bytes of a text in no form of Unicode */
 export function guessEncoding(bytes: Uint8Array): string {
-  // Cut at a line's end, so that no character is split.
+  // Cut at the end of a line, so that no character is split.
   const end = bytes.length <= SAMPLE ? bytes.length : bytes.lastIndexOf(10, SAMPLE) + 1 || SAMPLE;
   const sample = bytes.subarray(0, end);
   let best = { encoding: "windows-1252", score: -Infinity };
@@ -65,7 +65,9 @@ export function guessEncoding(bytes: Uint8Array): string {
   return best.encoding;
 }
 
-/** Judges by the share of letters that a language of the encoding has, and by the column names in the text. */
+/**
+ * Judges by the share of letters that occur in one of the encoding's languages, and by the column names in the text.
+ */
 function scoreOf(
   sample: Uint8Array,
   encoding: string,

@@ -26,7 +26,7 @@ export const ROLES: readonly Role[] = [...FIELDS, ...HINTS];
 /** Replacement character for a letter lost to a wrong encoding. */
 const LOST_LETTER = "\ufffd";
 const MAX_LOST_LETTERS = 8;
-/** Only the beginning of a header is used. */
+/** Only the beginning of a header counts. */
 const MAX_LENGTH = 100;
 
 /**
@@ -42,7 +42,7 @@ export function plainHeader(header: string): string {
     .replace(/[^\p{L}\p{N}\ufffd]+/gu, " ").trim();
 }
 
-/** Words of Cyrillic letters, some of which were typed as their Latin look-alikes. */
+/** Cyrillic words, some of them with Latin look-alike letters. */
 const CYRILLIC = /[a-z]+(?=\p{Script=Cyrillic})|(?<=\p{Script=Cyrillic})[a-z]+/gu;
 const ALIKE: Record<string, string> = {
   a: "а",
@@ -58,17 +58,17 @@ const ALIKE: Record<string, string> = {
 };
 const toCyrillic = (letters: string) => letters.replace(/[aceikmopxy]/g, (letter) => ALIKE[letter]!);
 
-/** Whether two plain headers are the same; a lost letter matches any one, or ss, or the gap left by a sign. */
+/** Whether two plain headers are the same. A lost letter matches any letter, "ss", or the gap that a sign left. */
 export function isSameHeader(plain: string, other: string): boolean {
   if (plain === other) return true;
   const [damaged, whole] = isDamaged(plain) ? [plain, other] : [other, plain];
   return lengthsOf(damaged).includes(whole.length) && fits(damaged, whole);
 }
 
-/** The possible lengths of a damaged word; empty if too little is left. */
+/** The possible lengths of a damaged word; empty if too little remains. */
 function lengthsOf(damaged: string): number[] {
   const losses = damaged.split(LOST_LETTER).length - 1;
-  // Enough letters must be left, and every loss doubles the number of possible readings.
+  // Enough letters must remain, because every loss doubles the number of possible readings.
   if (losses === 0 || losses > MAX_LOST_LETTERS || damaged.length - losses < 3) return [];
   return Array.from({ length: losses + 1 }, (_, more) => damaged.length + more);
 }
@@ -89,7 +89,7 @@ const isDamaged = (plain: string): boolean => plain.includes(LOST_LETTER);
 type Ranks = ReadonlyMap<Role, number>;
 const NONE: Ranks = new Map();
 
-/** By plain header, because most cells are looked up and match nothing. */
+/** Keyed by plain header, because most lookups are cells that match nothing. */
 const RANKS = new Map<string, Map<Role, number>>();
 for (const role of ROLES) {
   for (const [rank, word] of COLUMN_WORDS[role].flatMap((line) => line.split("|")).map(plainHeader).entries()) {
@@ -109,7 +109,7 @@ const withoutUmlauts = (plain: string) => plain.replace(/([aou])e/g, "$1");
 const ranksOf = (plain: string): Ranks =>
   isDamaged(plain) ? ranksOfDamaged(plain) : RANKS.get(plain) ?? RANKS.get(withoutUmlauts(plain)) ?? NONE;
 
-/** Examines few words, since a file may be full of damaged cells. */
+/** Examines few words, because a file may be full of damaged cells. */
 function ranksOfDamaged(plain: string): Ranks {
   const found = new Map<Role, number>();
   for (const length of lengthsOf(plain)) {
@@ -125,7 +125,8 @@ const MONEY: ReadonlySet<Role> = new Set(["amount", "out", "in", "balance"]);
 const withoutCurrency = (plain: string) => plain.replace(/( in)? [a-z]{3}$/, "");
 
 /**
- * How distinctive a plain header is for a field: 0 is best, undefined no match. A currency after the word is ignored.
+ * How distinctive a plain header is for a field: 0 is best, undefined means no match. Ignores a currency after the
+ * word.
  */
 export const rankOf = (field: Role, plain: string): number | undefined =>
   ranksOf(plain).get(field) ?? (MONEY.has(field) ? ranksOf(withoutCurrency(plain)).get(field) : undefined);
@@ -133,13 +134,13 @@ export const rankOf = (field: Role, plain: string): number | undefined =>
 /** The role of a header that has one of these words besides a word for money or time. */
 const OTHER =
   /(?<!\p{L})(fees?|tax(es)?|vat|rate|limit|points?|cashback|tips?|discount|refund(ed)?|unit|per|due|birth|expiry|statement|origin\p{L}*|foreign|fremd\p{L}*|etrang\p{L}*|extranj\p{L}*|puvodni|steuer\p{L}*|kurs|kosten|fallig\p{L}*|geburts\p{L}*|gebuhr\p{L}*|frais|taux|echeance|vencimiento|scadenza|splatnosti|комиссии|комісій|кешбэка?|кешбеку)(?!\p{L})/u;
-/** Words that end others, in languages that write compounds in one. */
+/** Words at the end of compounds, in languages that write compounds as one word. */
 const ENDS: Partial<Record<Role, RegExp>> = {
   date: /\p{L}(datum|dato|tag|dag|päivä)$/u,
   amount: /\p{L}(betrag|bedrag|belopp|beløb|beløp|summa|summe|amount)$/u,
 };
 
-/** Whether a header begins or ends with a word of the role, such as "Date Processed", and names nothing else. */
+/** Whether a header begins or ends with a word of the role, such as "Date Processed", and names no other role. */
 export function isCompound(role: "date" | "amount", header: string): boolean {
   const plain = plainHeader(header.slice(0, MAX_LENGTH).replace(/(?<=\p{Ll})(?=\p{Lu})/gu, " "));
   const words = plain.split(" ");
@@ -157,7 +158,7 @@ export function isSideOfAmount(side: "out" | "in", plain: string): boolean {
     [words, words.toReversed()].some(([one, other]) => RANKS.get(one!)?.has("amount") && RANKS.get(other!)?.has(side));
 }
 
-/** The roles that a plain header has a rank for. */
+/** The roles for which a plain header has a rank. */
 export function rolesOf(plain: string): Role[] {
   const roles = [...ranksOf(plain).keys()];
   const without = withoutCurrency(plain);

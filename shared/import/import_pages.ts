@@ -1,6 +1,6 @@
 /**
- * The result of reading a file, in the form of `app.import_expenses`: facts about the whole file, and its rows in
- * pages.
+ * The result of reading a file, in the form that `app.import_expenses` expects: facts about the whole file, and its
+ * rows in pages.
  */
 import type { Said } from "../words/message.ts";
 import { type BadRow, type LeftOutRow, type Mapping, MAX_UPLOADED_ROWS } from "./read_import.ts";
@@ -9,7 +9,7 @@ import { type ImportProblem, type ImportRow, type ReadImport, readImport } from 
 /** The number of rows that one database call can stage or match within its time limit. */
 export const PAGE_ROWS = 2000;
 
-/** @param latest the last day that a row may have @returns the rows, or the reason that the file is unreadable */
+/** @param latest the last day that a row may have @returns the rows, or the reason why the file is unreadable */
 export const readFile = (
   text: string,
   mapping: Mapping,
@@ -51,10 +51,10 @@ export interface Page {
   is_last: boolean;
 }
 
-/** Every line that is kept, in the order of the file. A line has at most one row. */
+/** Every line that the import keeps, in the order of the file. A line has at most one row. */
 const linesOf = ({ rows, rows_bad, leftOutRows }: ReadImport) => {
   const read = new Set([...rows, ...rows_bad].map(({ line }) => line));
-  // The fee of a transfer is an expense with the transfer's line.
+  // The fee of a transfer is an expense, with the transfer's line.
   return [
     ...rows.map((row) => ({ line: row.line, rows: row })),
     ...rows_bad.map((row) => ({ line: row.line, rows_bad: row })),
@@ -64,7 +64,7 @@ const linesOf = ({ rows, rows_bad, leftOutRows }: ReadImport) => {
 
 export const countRows = (read: ReadImport): number => linesOf(read).length;
 
-/** @param after the last line that is staged already */
+/** @param after the last staged line */
 export function* pagesOf(read: ReadImport, after = 0, size = PAGE_ROWS): Generator<Page & { count: number }> {
   const lines = linesOf(read);
   let start = lines.findIndex(({ line }) => line > after);

@@ -1,6 +1,6 @@
 /**
- * Takes a file from its text to a preview in short calls: stored, read, staged and matched page by page. It can stop
- * after any call and continue in another request from the state in the database.
+ * Turns a file's text into a preview in short calls: stores and reads it, then stages and matches its rows page by
+ * page. It can stop after any call, and another request continues from the state in the database.
  */
 import type { Clock } from "../clock.ts";
 import type { FactEnvelope } from "../connector/result.ts";
@@ -24,16 +24,16 @@ export interface FileToKeep {
   text: string;
   /** Of the file, in one line. */
   name?: string;
-  /** The link's import; without it a new one is made. */
+  /** The link's import; without it, the work creates one. */
   importId?: string;
   /** Name or id of the account; without it, the file determines the account. */
   account?: string;
   defaultCurrency?: string;
   /** The caller's mapping and answers. */
   mapping?: Mapping;
-  /** Findings before the file was read, such as lost letters. */
+  /** Findings from before the file was read, such as lost letters. */
   warnings?: Said[];
-  /** The encoding of its bytes, if unusual. */
+  /** The encoding of the file's bytes, if unusual. */
   encoding?: string;
 }
 
@@ -41,12 +41,12 @@ export interface FileToKeep {
 export interface ImportState {
   import_id: string;
   state: "waiting" | "reading" | "matching" | "ready" | "committed";
-  /** How often it was read: an answer to a question may require another reading. */
+  /** How often the file was read. An answer to a question may require another reading. */
   revision: number;
   staged_through: number;
   done: number;
   total: number;
-  /** Only for reading: the text, the mapping, and the account's learned layout. */
+  /** Only for reading: the text, the mapping, and the layout learned from the account. */
   file?: string;
   mapping?: Mapping;
   learned?: Mapping;
@@ -62,7 +62,7 @@ export interface Kept {
 
 export type Problem = { problem: RefusalFacts };
 
-/** Reads a file and stores it, even if its rows are spending only after an answer. */
+/** Reads a file and stores it, even if its rows become spending only after an answer. */
 export async function keepFile(step: Step, file: FileToKeep, clock: Clock): Promise<Kept | Problem> {
   const { text, name, importId, account, defaultCurrency, mapping = {}, warnings, encoding } = file;
   const currency = defaultCurrency ?? currencyInName(name ?? "");
@@ -84,13 +84,13 @@ export async function keepFile(step: Step, file: FileToKeep, clock: Clock): Prom
 
 export interface Work {
   importId: string;
-  /** The time to stop, checked between two calls. */
+  /** The deadline, checked between two calls. */
   deadline: Date;
   clock: Clock;
-  /** Aborted when the caller has gone: work stops after the current call. */
+  /** Aborted when the caller has disconnected: work stops after the current call. */
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: Progress) => void) | undefined;
-  /** The file just stored, to avoid reading it again. */
+  /** The file that was just stored, which saves reading it again. */
   kept?: Kept | undefined;
 }
 
@@ -106,7 +106,7 @@ export async function workThrough(step: Step, { importId, clock, deadline, ...wo
     if (!ok) throw new StepRefused(error!);
     return data!.import as ImportState;
   };
-  /** Stages pages until all are staged, the deadline has passed, or another call has continued. */
+  /** Stages pages until all are staged, the deadline has passed, or another call has continued the work. */
   const stage = async (file: ReadImport, start: ImportState): Promise<ImportState> => {
     const rows = countRows(file);
     let state = start;
@@ -145,7 +145,7 @@ export async function workThrough(step: Step, { importId, clock, deadline, ...wo
   }
 }
 
-/** Ends the work with a refusal of the database. */
+/** The database refused to continue the work. */
 class StepRefused extends Error {
   constructor(readonly refusal: RefusalFacts) {
     super(refusal.code);

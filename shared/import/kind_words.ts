@@ -2,7 +2,7 @@
 import { CLOSING_WORDS, OPENING_WORDS } from "./balance_words.ts";
 import type { Direction, Kind } from "./statement.ts";
 
-/** A column is the direction when each of its cells is one of these. */
+/** A column is the direction if each of its cells is one of these. */
 export const DIRECTION_WORDS: Record<Direction | "own_transfer" | "exchange" | "balance", string> = {
   out: "debit dr d dbit af soll s ausgabe ausgaben ausgang belastung lastschrift expense expenses expenditure " +
     "withdrawal outflow out debet depense gasto cargo uscita addebito uitgave despesa saida debito wydatek obciazenie " +
@@ -35,7 +35,7 @@ export const DIRECTION_PHRASES: Record<string, Direction> = {
   ...{ "money in": "in", "paid in": "in", "cash in": "in", "zu gunsten": "in", "inn på konto": "in" },
 };
 
-/** Values of a state column; any other value in a known export is a problem of its row. */
+/** Values of a state column; any other value in a known export is a problem with its row. */
 export const STATE_WORDS: Record<"pending" | "reverted" | "declined" | "expense", string[]> = {
   pending: [
     ...["pending", "pend", "on hold", "hold", "held", "authorised", "authorized", "processing", "in progress"],
@@ -154,7 +154,7 @@ export const STATE_WORDS: Record<"pending" | "reverted" | "declined" | "expense"
   ],
 };
 
-/** Beginnings of words in a section's title that mark its rows as not booked. */
+/** Word beginnings in a section's title that mark its rows as unbooked. */
 export const UNBOOKED_TITLES = [
   ...["pending", "unposted", "not yet posted", "authorised", "authorized", "holds", "declined", "vorgemerkt"],
   ...["ausstehend", "noch nicht gebucht", "nicht gebucht", "en attente", "en cours", "opérations à venir", "pendiente"],
@@ -274,7 +274,7 @@ export const TEXT_WORDS: { kind: Kind; only?: Direction; words: string[] }[] = [
   { kind: "top_up", only: "in", words: ["topped up account", "top up by", "bank deposit to pp account"] },
 ];
 
-/** Words for earned money; a list of expenses has none. */
+/** Words for earned money, which never occur in a list of expenses. */
 export const INCOME_WORDS = [
   ...["salary", "payroll", "wages", "direct deposit", "interest paid", "dividend", "gehalt", "lohn", "bezuge"],
   ...["gehalt rente", "salaire", "nomina", "stipendio", "salaris", "salario", "wynagrodzenie", "pensja", "income"],

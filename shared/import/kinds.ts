@@ -1,5 +1,6 @@
 /**
- * The kind of a line besides spending, by its state, its type or its text, in this order; and the direction of a word.
+ * The kind of a line besides spending, by its state, its type or its text, in this order; and the direction that a
+ * word means.
  */
 import { BOOKING_WORDS } from "./booking_words.ts";
 import { plainHeader } from "./header_words.ts";
@@ -46,7 +47,7 @@ const FIRST_WORDS = new Set([...BOOKINGS].map((phrase) => phrase.split(" ")[0]))
 const LAST_WORDS = new Set([...BOOKINGS].map((phrase) => phrase.split(" ").at(-1)));
 const MOST_WORDS = Math.max(...[...BOOKINGS].map((phrase) => phrase.split(" ").length));
 
-/** A text without the bank's own words at its ends: booking types, card schemes, days and numbers; plain. */
+/** A text without the bank's own words at its ends (booking types, card schemes, days and numbers), normalized. */
 export function withoutBooking(text: string): string {
   let words = plainHeader(text).split(" ");
   const isDetail = (word: string) => /\d/.test(word) || LINKS.has(word);
@@ -76,7 +77,7 @@ export function withoutBooking(text: string): string {
   return words.join(" ");
 }
 
-/** Whether a text names neither a shop nor a thing: a dash, or only the way and time of a payment. */
+/** Whether a text names neither a shop nor a thing: only a dash, or the way and time of a payment. */
 export const isWordless = (text: string): boolean =>
   !/\p{L}{2}|[\p{Script=Han}\p{Script=Hangul}]/u.test(text) ||
   (text.length <= 60 && !/\p{L}/u.test(withoutBooking(text)));
@@ -93,7 +94,7 @@ export const directionOf = (cell: string): Direction | "own_transfer" | "exchang
   const plain = plainHeader(cell) || cell.trim();
   const said = DIRECTIONS.get(plain);
   if (said || !plain.includes(" ") || plain.length > MAX_DIRECTION) return said;
-  // "贷 Cr" names it twice.
+  // "贷 Cr" names the direction twice.
   const [first, ...others] = plain.split(" ").map((word) => DIRECTIONS.get(word));
   return others.every((other) => other === first) ? first : undefined;
 };
@@ -145,14 +146,14 @@ const OF_STATES = new Set([
   ...["платеж", "işlem", "ödeme"],
 ].map(plainHeader));
 
-/** Whether a cell is a state of a line that was not booked. */
+/** Whether a cell is a state of an unbooked line. */
 export const isUnbooked = (cell: string): boolean => (stateOf(cell) ?? "expense") !== "expense";
 
-/** Whether the title of a section marks its rows as not booked: "Vorgemerkte Umsätze", "Pending transactions". */
+/** Whether the title of a section marks its rows as unbooked: "Vorgemerkte Umsätze", "Pending transactions". */
 export const isUnbookedTitle = (plain: string): boolean => plain !== "" && UNBOOKED_TITLE.test(plain);
 const UNBOOKED_TITLE = new RegExp(`(?<![\\p{L}])(?:${UNBOOKED_TITLES.map(plainHeader).join("|")})`, "u");
 
-/** Words of states that count in a text only when they stand alone, unlike in "Hold my beer (hold)". */
+/** State words that count in a text only when they stand alone, unlike in "Hold my beer (hold)". */
 const DOUBTFUL = new Set(["hold", "held", "offen", "refuse", "expired", "processing"]);
 
 /** The state in a separate part of a text: "PENDING - Hotel", "Petrol (declined)". */
@@ -167,7 +168,7 @@ export function stateInText(text: string): Kind | undefined {
   return undefined;
 }
 
-/** The number of examined characters of a text. */
+/** The number of characters of a text that the search examines. */
 const MAX_TEXT = 200;
 const ASCII = /^[\0-\x7f]*$/;
 export function plainText(text: string): string {
@@ -180,19 +181,19 @@ export function plainText(text: string): string {
 
 /** The kind of a line by its text. */
 export interface TextSays {
-  /** The direction that its words require, if any. */
+  /** The direction that the words require, if any. */
   in?: Kind | undefined;
   out?: Kind | undefined;
   none?: Kind | undefined;
-  /** Its text names a salary or similar. */
+  /** The text names a salary or similar. */
   isIncome: boolean;
-  /** Its text names the payment of a card's bill. */
+  /** The text names the payment of a card's bill. */
   isPayment?: boolean;
-  /** Its text contains a word for a payment, by anybody. */
+  /** The text contains a word for a payment, by anybody. */
   namesPayment?: boolean;
-  /** Its text confirms a received payment. */
+  /** The text confirms a received payment. */
   isReceived?: boolean;
-  /** Its text names a card issuer, or an institution where people have their own accounts. */
+  /** The text names a card issuer, or an institution where people have their own accounts. */
   namesOwnAccount?: boolean;
 }
 
@@ -202,7 +203,7 @@ interface Phrase {
   rank: number;
 }
 
-/** Phrases by their first word, so that a text is compared with few of them. */
+/** Phrases by their first word, so that each text is compared with only a few. */
 const RANKED = [
   ...TEXT_WORDS.map(({ words }) => words),
   INCOME_WORDS,
@@ -224,7 +225,7 @@ const PAYMENT = INCOME + 1;
 const OWN_ACCOUNT = PAYMENT + 1;
 const RECEIVED = OWN_ACCOUNT + 1;
 const ANY_PAYMENT = RECEIVED + 1;
-/** Banks also pay a bonus for the switch. */
+/** Banks also pay a bonus for switching. */
 const SWITCH = new Set(["kontowechsel ", "kontoumzug ", "account switch "]);
 const BONUS = /pramie|praemie|bonus|reward/;
 const NOTHING: TextSays = { isIncome: false };

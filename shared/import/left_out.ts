@@ -1,4 +1,4 @@
-/** Counts and adds up lines that aren't spending, by kind. */
+/** Counts and adds up lines other than spending, by kind. */
 import type { LeftOut } from "./statement.ts";
 import { decimalsOf, fromUnits, toUnits } from "./units.ts";
 
@@ -19,7 +19,7 @@ export interface LeftOutLines {
   lines: number[];
 }
 
-/** The number of named lines per kind. */
+/** The number of lines listed per kind. */
 const MAX_NAMED = 20;
 
 /** Kinds with the most lines first. */

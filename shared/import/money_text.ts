@@ -1,6 +1,6 @@
 /**
- * Parses amounts as people and banks write them into plain decimal strings. Exact: no arithmetic, only characters
- * moved.
+ * Parses amounts as people and banks write them into plain decimal strings. It is exact, because it only moves
+ * characters.
  */
 
 export type DecimalSign = "." | ",";
@@ -9,11 +9,11 @@ export type DecimalSign = "." | ",";
 export interface MoneyText {
   digits: string;
   isNegative: boolean;
-  /** A code or a sign; ambiguous signs are kept as they are: $, ¥, kr, Rs. */
+  /** A code or a sign; ambiguous signs ($, ¥, kr, Rs) remain as they are. */
   currency?: string;
-  /** A word, "DR" or "CR", gives its direction. */
+  /** A word, "DR" or "CR", states its direction. */
   isMarked?: true;
-  /** It has a plus, which marks the direction opposite to the others. */
+  /** A plus that marks the direction opposite to the unmarked amounts. */
   hasPlus?: true;
 }
 
@@ -103,7 +103,7 @@ export function isKnownCurrency(text: string): boolean {
   return currency !== undefined && (text.trim().toLowerCase() in SIGNS || CODES.has(currency));
 }
 
-/** Whether a currency is named by its code, not by a sign that several currencies share. */
+/** Whether a code names the currency, rather than a sign that several currencies share. */
 export const isCode = (currency: string): boolean => CODES.has(currency);
 
 /** Fits a currency, signs and spaces. Longer text isn't an amount and would make the patterns slow. */
@@ -155,7 +155,9 @@ export function readMoney(cell: string): MoneyText | undefined {
   };
 }
 
-/** The decimal sign that one number proves; undefined if it has no sign, or a single one followed by three digits. */
+/**
+ * The decimal sign that one number proves; undefined if it has no sign, or a single one before exactly three digits.
+ */
 export function decimalSignOf(digits: string): DecimalSign | undefined {
   const signs = [...digits].filter((letter): letter is DecimalSign => letter === "." || letter === ",");
   const last = signs.at(-1);

@@ -1,7 +1,7 @@
 /** The shop's charge in its own currency, in files that name the account's currency. */
 import { type DecimalSign, readCurrency, readMoney, toDecimal } from "./money_text.ts";
 
-/** @param options.charged the currency of the account @returns null for a row that was charged in its own currency */
+/** @param options.charged the currency of the account @returns null for a row in the account's own currency */
 export function readOriginal(
   cells: { amount: string; currency: string },
   { charged, decimal }: { charged: string; decimal: DecimalSign },

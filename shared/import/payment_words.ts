@@ -16,7 +16,7 @@ export const RECEIVED_WORDS = [
   ...["pembayaran terima kasih", "ชำระเงิน ขอบคุณ", "תשלום התקבל"],
 ];
 
-/** Texts of a received payment in a card's list; in an account's list, some mean an outgoing payment. */
+/** Texts of a received payment in a card's list. In an account's list, some of them mean an outgoing payment. */
 export const PAYMENT_WORDS = [
   ...RECEIVED_WORDS,
   ...["autopay payment", "autopay pymt", "autopay", "direct debit payment", "payment by direct debit"],

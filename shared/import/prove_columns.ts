@@ -9,7 +9,7 @@ import { type MoneyText, readMoney } from "./money_text.ts";
 import type { CsvRow } from "./read_csv.ts";
 import { unitsOf } from "./units.ts";
 
-/** Every pair of candidates is tried. */
+/** The search tries every pair of candidates. */
 const MOST_CANDIDATES = 8;
 const MOST_ROWS = 200;
 
@@ -30,7 +30,7 @@ export function moneyColumns(rows: CsvRow[], columns: number[]): number[] {
 }
 const isDay = (cell: string) => readDate(cell) !== undefined && !/^\d{1,3}[.,]\d+$/.test(cell);
 
-/** The column that is filled exactly where this one is empty. */
+/** The column that has values exactly where this one has none. */
 export const complementOf = (rows: CsvRow[], side: number, columns: number[]): number | undefined =>
   moneyColumns(rows, columns).find((column) => areSides(rows, side, column));
 
@@ -46,9 +46,9 @@ const areSides = (rows: CsvRow[], one: number, other: number): boolean => {
 };
 
 /**
- * The amount column or the two sides that a balance confirms in every row, or the sides that the lines around the table
- * confirm.
- * @param isBare whether there is no header; then the only column of money is the amount.
+ * The amount column or the two sides that a balance confirms in every row, or the sides that the lines around the
+ * table confirm.
+ * @param isBare whether there is no header; the only column of money is then the amount.
  */
 export function proveAmounts(
   rows: CsvRow[],

@@ -1,5 +1,5 @@
 /**
- * Turns a file into rows for `import_expenses`, with left-out lines, assumptions, open questions, the account, and the
+ * Turns a file into rows for `import_expenses`, with omitted lines, assumptions, open questions, the account, and the
  * reason for each unreadable row. The database checks currencies, date limits and duplicates.
  */
 import type { Said } from "../words/message.ts";
@@ -26,11 +26,11 @@ export interface ReadImport extends Omit<WrittenRows, "brokenLinks">, ProvenBala
   questions: Question[];
   /** Possible currencies of rows without one, by the format or its language. */
   suggests?: string[];
-  /** The header line or the format, under which answers are remembered for the account. */
+  /** The header line or the format, under which the account remembers answers. */
   header: string;
   /**
-   * How the file was read: column names, delimiter, conventions. `ignored` lists unused columns; `assumed` lists the
-   * assumptions, as `Said`.
+   * The description of the reading: column names, delimiter, conventions. `ignored` lists unused columns; `assumed`
+   * lists the assumptions, as `Said`.
    */
   mapping: Record<string, unknown>;
 }
@@ -66,7 +66,7 @@ export function readImport(
       const asks = { header: headerOf(statement), ...statement.account && { account: statement.account } };
       return { code: "needs_answer.import", params: { details: { questions, left_out } }, field: "mapping", asks };
     }
-    // Income, transfers and their balance are kept, also without spending.
+    // Keeps income, transfers and their balance, even without spending.
     if (leftOutRows.length === 0) {
       return { code: "invalid_argument.nothing_to_import", params: { details: { left_out } }, field: "csv" };
     }
@@ -95,11 +95,11 @@ export function readImport(
   };
 }
 
-/** The number of lines that an error shows of an unreadable file. */
+/** The number of lines of an unreadable file that an error shows. */
 const [SHOWN_LINES, SHOWN_LETTERS] = [3, 80];
 const NOT_READ = /\.(column_unclear|file_without_rows|file_broken)$/;
 
-/** The first lines show which one was taken for the header. */
+/** The first lines show which one the reader took for the header. */
 function showBeginning(problem: ImportProblem, text: string): ImportProblem {
   if (!NOT_READ.test(problem.code)) return problem;
   const lines = text.slice(0, 2000).split(/[\r\n]+/).map((line) => shorten(oneLine(line), SHOWN_LETTERS)).filter(
@@ -113,7 +113,7 @@ const headerOf = ({ header, mapping }: Statement): string => header ?? String(ma
 const pick = (from: Mapping, keys: readonly (keyof Mapping)[]): Mapping =>
   Object.fromEntries(keys.flatMap((key) => from[key] === undefined ? [] : [[key, from[key]]]));
 
-/** Applies earlier answers until no question remains that they answer, because a decimal sign may prove a direction. */
+/** Applies earlier answers until they answer no remaining question, because a decimal sign may prove a direction. */
 function settle(
   statement: Statement,
   { mapping, learned, ...given }: {

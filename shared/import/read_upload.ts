@@ -1,6 +1,6 @@
 /**
- * Reads the bytes of an uploaded file into text: a workbook's table, or text in any encoding. An error names any other
- * type.
+ * Converts the bytes of an uploaded file into text: a workbook's table, or text in any encoding. An error names any
+ * other type.
  */
 import type { Said } from "../words/message.ts";
 import { decodeFile } from "./decode_file.ts";
@@ -13,7 +13,7 @@ import { unpack } from "./xlsx/unpack.ts";
 export const MAX_UPLOAD_BYTES = 10 * 1024 * 1024;
 /** The maximum length of a file's text in the database. */
 const MAX_CHARACTERS = 12_000_000;
-/** A workbook of 50,000 rows and ten columns has 25 MB; letters outside of Latin take twice the memory. */
+/** A workbook of 50,000 rows and ten columns has 25 MB; non-Latin letters take twice the memory. */
 const MAX_UNPACKED_BYTES = 40 * 1024 * 1024;
 const MAX_FILES = 1000;
 
@@ -24,7 +24,7 @@ export interface ReadUpload {
   warnings: Said[];
 }
 
-/** @param name of the file on its computer */
+/** @param name of the file on the person's computer */
 export function readUpload(bytes: Uint8Array, name: string): ReadUpload | ImportProblem {
   if (bytes.length > MAX_UPLOAD_BYTES) return tooLarge("invalid_argument.file_too_large", MAX_UPLOAD_BYTES);
   if (bytes.length === 0) return { code: "invalid_argument.file_empty", field: "csv" };

@@ -1,12 +1,12 @@
 /**
- * Repairs file text that was decoded with the wrong encoding before we got it as a JSON string. It reverts UTF-8 read
- * as Windows-1252, removes the NULs of UTF-16 read byte by byte, and reports lost letters (U+FFFD), which it can't
+ * Repairs file text that a client decoded with the wrong encoding and sent as a JSON string. It reverts UTF-8 read as
+ * Windows-1252, removes the NULs of UTF-16 read byte by byte, and reports lost letters (U+FFFD), which it can't
  * restore.
  */
 
 export interface RepairedText {
   text: string;
-  /** The detected wrong decoding, or the guessed encoding; absent if the text was fine. */
+  /** The detected wrong decoding, or the guessed encoding; absent if the text was intact. */
   encoding?: string;
 }
 
@@ -32,7 +32,7 @@ export function repairText(received: string): RepairedText {
   return text.includes("\ufffd") ? { text, encoding: "damaged" } : { text };
 }
 
-/** The text with its letters taken as UTF-8 bytes; undefined when they are not valid UTF-8. */
+/** The text whose letters are read as UTF-8 bytes; undefined when they are not valid UTF-8. */
 function decodeAgain(text: string): string | undefined {
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) {

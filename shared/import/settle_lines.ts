@@ -1,4 +1,4 @@
-/** Determines dates, amounts, directions and kinds of a file's lines by its conventions, in any format. */
+/** Determines the dates, amounts, directions and kinds of a file's lines by its conventions, in any format. */
 import {
   type Convention,
   decimalOfCurrencies,
@@ -38,11 +38,11 @@ import { leaveOutTotals } from "./total_rows.ts";
 
 export interface SettledLine {
   raw: RawLine;
-  /** Absent when the cell is not a date or an amount. */
+  /** Absent unless the cell is a date or an amount. */
   date?: string | undefined;
   amount?: string | undefined;
   fee?: string | undefined;
-  /** The account's balance after it, in ten-thousandths. */
+  /** The account's balance after the line, in ten-thousandths. */
   balance?: bigint | undefined;
   currency?: string | undefined;
   /** Absent without a word for it or without a readable amount. */
@@ -50,7 +50,7 @@ export interface SettledLine {
   /** The currency of a foreign amount; the other one is the account's charge. */
   original?: { amount: string; currency: string } | undefined;
   kind: Kind;
-  /** Money that may have gone to one of the person's own accounts, judging by its text. */
+  /** Money that may have gone to one of the person's own accounts, according to its text. */
   mayBeOwn: boolean;
 }
 
@@ -64,7 +64,7 @@ const FORMATS = { YMD: "YYYY-MM-DD", DMY: "DD/MM/YYYY", MDY: "MM/DD/YYYY" } as c
 /** Lines that the account never booked. */
 const NOT_BOOKED: ReadonlySet<Kind | undefined> = new Set(["pending", "reverted", "declined"]);
 
-/** A line as read, before it is settled. */
+/** A line as the reader returns it. */
 interface Reading {
   raw: RawLine;
   day: DateText | undefined;
@@ -124,7 +124,7 @@ export function settleLines(
   const decimal = mapping.decimal
     ? { value: mapping.decimal }
     : findDecimalSign(booked.flatMap(({ money }) => money ?? []), told.decimal ?? decimalOfCurrencies(booked, home));
-  // Days with an open order prove nothing.
+  // Days of unknown order prove nothing.
   const sure = "question" in order && order.question ? undefined : order.value;
   const unproven = proveDirections(booked, decimal.value, { told, order: sure });
   const isOpposed = read.some(({ money }) => money?.hasPlus && money.isNegative);
@@ -145,7 +145,7 @@ export function settleLines(
       ? readOriginal(raw.original, { charged: currency, decimal: decimal.value })
       : undefined;
     return {
-      // The sender of a request for money is also its payer.
+      // A request for money names its sender, who is also its payer.
       raw: raw.payer !== undefined && (direction === "in" || (isOwner(raw.payee) && !isOwner(raw.payer)))
         ? { ...raw, payee: raw.payer }
         : raw,
@@ -192,7 +192,7 @@ function ownersOf({ owner }: Statement, read: Reading[], negativeIsExpense: bool
 }
 
 /**
- * For unsigned amounts whose balances change by each of them, the balance gives the direction.
+ * For unsigned amounts whose balances change by each of them, the balance shows the direction.
  * @returns the oldest line, before which no balance is known
  */
 function proveDirections(
@@ -204,7 +204,7 @@ function proveDirections(
     money && balance && !raw.direction && !money.isNegative && !money.hasPlus && !money.isMarked;
   if (told.isKnown || told.isCard || booked.length < 3 || !booked.every(isPlain)) return undefined;
   for (const lines of [booked, booked.toReversed()]) {
-    // Balances in reverse order are those before the rows.
+    // In reverse order, each balance is the one before its row.
     if (rises(lines.map(({ day }) => day && order && toIsoDate(day, order) || "").toReversed())) continue;
     const moves = lines.slice(1).map(({ balance, money }, i) => {
       const [before, after] = [unitsOf(lines[i]!.balance!, decimal), unitsOf(balance!, decimal)];
@@ -212,7 +212,7 @@ function proveDirections(
       if (before === undefined || after === undefined || amount === undefined) return undefined;
       return after - before === -amount ? "out" : after - before === amount ? "in" : undefined;
     });
-    // A single side is treated like a sign.
+    // A single side counts like a sign.
     if (!moves.includes("out") || !moves.includes("in") || moves.includes(undefined)) continue;
     lines.slice(1).forEach(({ raw }, i) => raw.direction = moves[i]!);
     return lines[0]!;
@@ -259,7 +259,7 @@ const directionOf = ({ raw, money }: Reading, negativeIsExpense: boolean): Direc
 /** On a list of charges, a "payment" pays the card unless it is a refund. */
 const isCardPayment = (says: TextSays) => says.isPayment || (says.namesPayment && says.in !== "refund");
 
-/** The kind of each line, in view of all lines. */
+/** The kind of each line, judged with all lines of the file. */
 function settleKinds(read: Reading[], negativeIsExpense: boolean, told: Conventions, decimal: DecimalSign) {
   const isList = told.isKnown && !told.isStatement;
   const isCardLine = ({ isCard = told.isCard }: RawLine) => isCard;
@@ -267,11 +267,11 @@ function settleKinds(read: Reading[], negativeIsExpense: boolean, told: Conventi
   /** The kind that the file states, in a column or in words. */
   const said = ({ raw, says }: Reading, direction: Direction | undefined): Kind | undefined => {
     if (raw.kind || isList) return raw.kind;
-    // On a list without signs, the card's payment is among the charges.
+    // On a list without signs, the card's payment appears among the charges.
     if (isUnsigned && says.isPayment) return "card_payment";
     if (!told.isKnown && !negativeIsExpense && direction === "in" && isCardPayment(says)) return "card_payment";
     const kind = says[direction ?? "none"];
-    // In an account that is not a card's, an incoming "mobile payment" is ordinary income.
+    // In any account except a card's, an incoming "mobile payment" is ordinary income.
     return kind === "card_payment" && direction === "in" && told.isKnown && !isCardLine(raw) ? undefined : kind;
   };
   const spent = read.filter((one) => directionOf(one, negativeIsExpense) === "out" && !isLeftOut(said(one, "out")));
@@ -282,7 +282,7 @@ function settleKinds(read: Reading[], negativeIsExpense: boolean, told: Conventi
   /** Incoming money without a more specific word. */
   const kindOfIncoming = (one: Reading): Kind => {
     const { category, direction } = one.raw;
-    // An incoming amount equal to a payment to the same payee in this file is its refund.
+    // An incoming amount equal to a payment to the same payee in this file is that payment's refund.
     const returned = sumWith(one.raw.payer ?? one.raw.payee, one);
     if (returned && paid.has(returned)) return "refund";
     // In a list of expenses or of a card's charges, a minus is a refund.

@@ -1,6 +1,6 @@
 /** Shortens a file's text for an answer or a field. */
 
-/** The beginning of a text. It never splits a character, because PostgreSQL rejects half of one. */
+/** The beginning of a text. It never splits a surrogate pair, because PostgreSQL rejects half of one. */
 export const cut = (text: string, length: number): string =>
   text.length <= length ? text : text.slice(0, /[\ud800-\udbff]/.test(text[length - 1]!) ? length - 1 : length);
 

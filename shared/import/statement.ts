@@ -41,7 +41,7 @@ export interface RawLine {
   kind?: Kind;
   currency?: string;
   payee?: string;
-  /** The sender of incoming money, from a separate column; the payee then is the account's owner. */
+  /** The sender of incoming money, from a separate column; the payee is then the account's owner. */
   payer?: string;
   /** The other account's number. */
   counter_account?: string;
@@ -50,7 +50,7 @@ export interface RawLine {
   url?: string;
   /** The bank's word for the kind of line. */
   type?: string;
-  /** Charged on top of the amount. */
+  /** Charged in addition to the amount. */
   fee?: string;
   /** The tax that the amount contains. */
   tax?: string;
@@ -74,19 +74,19 @@ export interface Conventions {
   spends?: "negative" | "positive";
   /** A credit card's account: incoming money is a refund or the card's payment. */
   isCard?: boolean;
-  /** An unknown export that names a credit card's account; a bank account has cards too. */
+  /** An unknown export that names a credit card's account; a bank account can have cards too. */
   isCreditCard?: boolean;
-  /** A known export or a format with rules, in which incoming money is a refund only if marked so. */
+  /** A known export, or a format with rules, that marks every refund among its incoming money. */
   isKnown?: boolean;
-  /** Money that comes into a category that also has spending is a refund. */
+  /** Incoming money in a category that also has spending is a refund. */
   hasSpendingCategories?: boolean;
   /** A reversal is a separate line beside the reversed one. */
   booksReversals?: boolean;
-  /** Its header is a bank account's, on which spending is negative. */
+  /** The header belongs to a bank account, on which spending is negative. */
   isAccount?: boolean;
-  /** Only its payees suggest a statement, so it may be a list of payments. */
+  /** Only the payees suggest a statement, so it may be a list of payments. */
   isListOfPayees?: boolean;
-  /** An account's statement instead of a list of expenses: it may contain incoming money. */
+  /** An account's statement rather than a list of expenses: it may contain incoming money. */
   isStatement?: boolean;
 }
 
@@ -94,7 +94,7 @@ export interface Conventions {
 export interface Account {
   /** As written, masked or not. */
   number?: string;
-  /** The name by which a person recognizes it: the bank's or the file's, with the end of its number. */
+  /** The name by which a person recognizes it: the bank's or the file's, with the last digits of its number. */
   name?: string;
   kind: "account" | "card";
   currency?: string;
@@ -107,12 +107,12 @@ export interface BalanceText {
   /** The day of the closing balance: the year, month and day, perhaps a time. */
   closing_on?: string;
   currency?: string;
-  /** Its lines, by position in the file: from the first to before the last. */
+  /** Its lines as a half-open range of positions in the file. */
   from: number;
   to: number;
 }
 
-/** A file as its format's reader returns it. */
+/** The result of a format's reader for a file. */
 export interface Statement {
   lines: RawLine[];
   account?: Account;
@@ -126,7 +126,7 @@ export interface Statement {
   suggests?: string[];
   /** The description of the reading in the answer: format or layout, columns. */
   mapping: Record<string, unknown>;
-  /** The header line of a table, plain, which identifies the next file of the bank. */
+  /** The normalized header line of a table, which identifies the next file of the bank. */
   header?: string;
   assumed?: (Said & { code: Assumption })[];
 }

@@ -15,7 +15,10 @@ interface Line {
   kind: Kind;
 }
 
-/** Marks a row as left out if it is named a total and sums up the rows above it, in all or since the last total. */
+/**
+ * Marks a row as omitted if its name means a total and it sums up the rows above it, either all or since the last
+ * total.
+ */
 export function leaveOutTotals(lines: Line[], { isKnown }: Conventions): void {
   if (isKnown) return;
   const sums = { since: { in: 0n, out: 0n }, all: { in: 0n, out: 0n } };

@@ -9,7 +9,7 @@ export function toUnits(amount: string): bigint {
   return BigInt(whole + fraction.slice(0, SCALE).padEnd(SCALE, "0"));
 }
 
-/** @param least the minimum number of decimals, even zeros */
+/** @param least the minimum number of decimals, including zeros */
 export function fromUnits(units: bigint, least = 0): string {
   const sign = units < 0n ? "-" : "";
   const digits = String(units < 0n ? -units : units).padStart(SCALE + 1, "0");

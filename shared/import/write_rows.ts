@@ -33,16 +33,16 @@ export interface ImportRow {
   url?: string;
   is_refund?: true;
   tax?: string;
-  /** It may be a transfer to one of the person's own accounts. */
+  /** The row may be a transfer to one of the person's own accounts. */
   may_be_own?: true;
   counter_account?: string;
-  /** Its name without the bank's words, if it has some. Only this name can contain a category's keyword. */
+  /** The row's name without the bank's words, if any. Only this name can contain a category's keyword. */
   subject?: string;
   /** The bank's own words, which identify the line in a repeated import. */
   text: string;
 }
 
-/** A line of the statement that is not spending. */
+/** A line of the statement other than spending. */
 export interface LeftOutRow {
   line: number;
   kind: LeftOut;
@@ -73,7 +73,7 @@ export interface WrittenRows {
   rows: ImportRow[];
   rows_bad: BadRow[];
   left_out: LeftOutLines[];
-  /** Omitted lines with a day and an amount; a line whose fee is spending is among the rows. */
+  /** Omitted lines with a day and an amount. A line whose fee is spending is among the rows. */
   leftOutRows: LeftOutRow[];
   /** Cells in a column of links that contain none. */
   brokenLinks: number;
@@ -146,7 +146,7 @@ function rowOf(
 ): ImportRow {
   const { raw, date, fee, kind, currency, original } = settled;
   const amount = fee ? withFee(settled.amount!, fee, kind === "refund") : settled.amount!;
-  // A row without text gets the name of its kind.
+  // A row without text takes its kind as its name.
   const label = labelOf(settled, common) || oneLine(raw.type || raw.category || "") || textOf(settled);
   const payee = payeeOf(settled);
   const subject = subjectOf(label);

@@ -25,7 +25,7 @@ export async function describeMail(
   const fields = readMailHeader(mail);
   const { addressParser, decodeWords } = await import("postal-mime");
   const authors = valuesOf(fields, "from");
-  // The parser would remove some control characters, which leaves another address.
+  // The parser would remove some control characters, which would change the address.
   const isPlain = authors.length === 1 && authors[0]!.length <= 2000 && !/[^\P{Cc}\t]/u.test(authors[0]!);
   const addresses = isPlain ? addressParser(authors[0]!) : [];
   const sender = addresses.length === 1 ? addresses[0]!.address?.trim().toLowerCase() ?? "" : "";

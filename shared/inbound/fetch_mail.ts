@@ -1,5 +1,5 @@
 /**
- * Fetches a mail from Resend: first its address, then the mail.
+ * Fetches a mail from Resend: first its URL, then the mail.
  * @see https://resend.com/docs/api-reference/emails/retrieve-received-email
  */
 import * as z from "zod/mini";
@@ -7,7 +7,7 @@ import type { GuardedFetch, GuardedRequest } from "../net/guarded_fetch.ts";
 import { parseJson } from "../parse_json.ts";
 
 const DEADLINE_MS = 20_000;
-/** The API's answer also contains the mail's texts, but not its attachments. */
+/** The API's response also contains the mail's texts, but not its attachments. */
 const MAX_ANSWER = 12 * 1024 * 1024;
 const MAX_MAIL = 10 * 1024 * 1024;
 
@@ -41,6 +41,6 @@ export async function fetchMail(
   });
   if (!described) return undefined;
   const { raw } = ReceivedMail.parse(parseJson(new TextDecoder().decode(described)));
-  // The mail's address is signed and may be on any host, so the request carries no API key.
+  // The mail's URL is signed and may be on any host, so the request contains no API key.
   return await read({ url: raw.download_url, maxBytes: MAX_MAIL });
 }

@@ -5,11 +5,11 @@ export type InboundKind = (typeof INBOUND_KINDS)[number];
 
 export interface InboundSettings {
   kind: InboundKind;
-  /** The domain of the addresses, in lower case. */
+  /** The domain of the organizations' addresses, in lower case. */
   domain: string;
   /** For Resend, its API key. */
   user: string;
-  /** All of them are accepted, so that operators can rotate one. */
+  /** The service accepts all of them, so operators can rotate one. */
   secrets: readonly string[];
 }
 
@@ -19,7 +19,9 @@ const SVIX_SECRET = /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/;
 // A URL parser would end the authority at the slash of a base64 key.
 const ENTRY = /^([a-z]{1,20}):\/\/([^:@\s]{0,200}):(\S{1,400})@([a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,6})$/i;
 
-/** @param value entries separated by commas that differ only in their secrets. @returns undefined for anything else. */
+/**
+ * @param value entries separated by commas that differ only in their secrets. @returns undefined for any other text.
+ */
 export function parseInboundUrl(value: string): InboundSettings | undefined {
   const entries = value.split(",").map((entry) => ENTRY.exec(entry.trim()));
   let settings: InboundSettings | undefined;

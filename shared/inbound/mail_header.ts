@@ -16,7 +16,7 @@ const MAX_BYTES = 256 * 1024;
 export function readMailHeader(mail: Uint8Array): Field[] {
   const lines = new TextDecoder().decode(mail.subarray(0, MAX_BYTES)).split("\n");
   const isCut = mail.length > MAX_BYTES;
-  // The cut may be in the middle of the last line.
+  // The header may be cut in the middle of its last line.
   if (isCut) lines.pop();
   const fields: Field[] = [];
   for (const line of lines) {

@@ -1,7 +1,7 @@
 /**
  * Mailgun's route to an address that ends in "mime": a form with the whole mail in `body-mime`. The signature is a
- * field of the form, so a form of few fields is parsed before the check. The signature covers a token, not the mail, so
- * an organization accepts one mail per token.
+ * form field, so a form with few fields is parsed before the check. The signature covers a token, not the mail, so an
+ * organization accepts one mail per token.
  * @see https://documentation.mailgun.com/docs/mailgun/user-manual/receive-forward-store/receive-http
  */
 import { Buffer } from "node:buffer";
@@ -9,7 +9,7 @@ import { importSecrets, isSigned } from "../billing/signature.ts";
 import type { MailService } from "./service.ts";
 
 const MAX_BYTES = 12 * 1024 * 1024;
-/** Mailgun sends about twenty. Parsing many fields would cost a stranger's request much time. */
+/** Mailgun sends about twenty. Parsing more would let a stranger's request cost much time. */
 const MOST_FIELDS = 200;
 /** Mailgun retries a delivery for eight hours. */
 const OLDEST_MS = 9 * 60 * 60_000;
@@ -45,7 +45,7 @@ export const mailgun: MailService = {
   },
 };
 
-/** @returns the delimiter of a form's fields, undefined for another body. */
+/** @returns the delimiter of a form's fields; undefined for another body. */
 function markOf(headers: Headers): string | undefined {
   const type = headers.get("content-type") ?? "";
   const [, , boundary] = /^multipart\/form-data;\s{0,9}boundary=("?)([\w'()+,./:=?-]{1,70})\1$/i.exec(type) ?? [];

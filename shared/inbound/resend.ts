@@ -34,7 +34,7 @@ export const resend: MailService = {
     if (!isSignedWebhook({ id, timestamp, body }, { signatures, secrets, at })) return "unknown";
     const event = parseJson(new TextDecoder().decode(body));
     const { success, data: any } = AnyEvent.safeParse(event);
-    // Other events are acknowledged, because the webhook may subscribe to more.
+    // The webhook may subscribe to other events, so acknowledge them.
     if (success && any.type !== "email.received") return { providerId: id, recipients: [] };
     const received = Received.safeParse(event);
     if (!success || !received.success) return undefined;

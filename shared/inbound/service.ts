@@ -23,7 +23,7 @@ export interface MailService {
   maxBytes: number;
   /** Whether the headers authenticate the service or announce a proof in the body. Called before the body is read. */
   isKnown(headers: Headers, settings: InboundSettings): boolean;
-  /** @returns `unknown` without that proof, undefined for a body without a mail. */
+  /** @returns `unknown` if the body lacks that proof, undefined for a body without a mail. */
   read(handed: HandedOver, settings: InboundSettings): Promise<ArrivedMail | "unknown" | undefined>;
 }
 
@@ -36,5 +36,5 @@ export function hasBasicSecret(headers: Headers, { user, secrets }: InboundSetti
   return isKnown;
 }
 
-/** The id of a mail whose service assigns none. */
+/** An id for a mail whose service assigns none. */
 export const idByContent = (raw: Uint8Array): string => `sha256:${sha256(raw).toString("hex")}`;

@@ -13,7 +13,7 @@ export interface Verdicts {
 
 export interface Judged {
   verdicts: Verdicts;
-  /** Whether the domain of From is proven: DMARC passed, or SPF or DKIM passed for that domain or a parent. */
+  /** Whether the domain of From is authenticated: DMARC passed, or SPF or DKIM passed for that domain or a parent. */
   isProven: boolean;
 }
 
@@ -49,7 +49,7 @@ const RECEIVER = /;\s*receiver=[^\s;@"\\]{1,200}@([^\s;@"\\]{1,255})\s*$/i;
 const ENVELOPE = /[\s;]envelope-from=("?)<?[^\s;@<>"\\]{1,200}@([^\s;@<>"\\]{1,255})>?\1\s*(?:;[^@"\\]*)?$/i;
 
 /**
- * The domain of the envelope's sender. The sender chooses the address and the name in HELO, so a name that occurs
+ * The domain of the envelope's sender. The sender chooses the address and the name in HELO. So a name that occurs
  * twice, or an additional address other than the receiver's, makes the domain unknown.
  */
 function envelopeOf(spf: string, receivers: readonly string[]): string {
@@ -60,7 +60,7 @@ function envelopeOf(spf: string, receivers: readonly string[]): string {
   return ENVELOPE.exec(isOurs ? spf.slice(0, receiver.index) : spf)?.[2] ?? "";
 }
 
-/** Judges by Mailgun's checks and the signature and sender that Mailgun checked. */
+/** Judges by Mailgun's checks, and by the signature and sender that Mailgun checked. */
 function judgeChecks(own: readonly Field[], all: readonly Field[], from: string): Judged {
   const word = (name: string) => valuesOf(own, name)[0]?.trim().toLowerCase().slice(0, 20);
   const [spf, dkim] = [word("x-mailgun-spf"), word("x-mailgun-dkim-check-result")];
@@ -135,7 +135,7 @@ function withoutComments(value: string): string {
   return depth === 0 && value.length <= LONGEST_RESULTS ? text : `${text}\\`;
 }
 
-/** Whether a proven domain equals the domain in From or is its parent. */
+/** Whether an authenticated domain equals the domain in From or is its parent. */
 function isAligned(proven: string, from: string): boolean {
   const own = proven.toLowerCase();
   return own.includes(".") && (from === own || from.endsWith(`.${own}`));

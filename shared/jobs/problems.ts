@@ -14,7 +14,7 @@ const MAX_PROBLEMS = 50;
 export class Problems {
   readonly #entries = new Map<string, Problem>();
 
-  /** @param problem.count 1 when absent */
+  /** @param problem.count 1 if absent */
   add({ count = 1, ref = null, ...problem }: Omit<Problem, "count" | "ref"> & Partial<Problem>): void {
     const key = `${problem.stage} ${problem.code}`;
     const known = this.#entries.get(key);

@@ -14,7 +14,7 @@ export const ScheduleReport = z.object({
     last_status: z.nullable(z.string()),
     last_succeeded_at: z.nullable(z.string()),
   })),
-  /** The scheduled functions that ever ran. */
+  /** The scheduled functions that have ever run. */
   runs: z.array(z.object({
     job: z.string(),
     last_finished_at: z.nullable(z.string()),
@@ -42,7 +42,7 @@ export interface ScheduleProblem {
 
 export interface JobHealth {
   job: string;
-  /** Since the last successful run; null before the first. */
+  /** Time since the last successful run; null before the first. */
   ageSeconds: number | null;
   problems: ScheduleProblem[];
 }
@@ -55,8 +55,8 @@ export interface ScheduleHealth {
 const HOUR = 3600;
 
 /**
- * The jobs with their schedules, and how old the last successful run may be: a period and some hours. A job inside the
- * database logs no stages, so only its schedule is judged.
+ * The jobs with their schedules, and the maximum age of the last successful run: a period and some hours. A job inside
+ * the database logs no stages, so only its schedule counts.
  */
 const JOBS = [
   { job: "reminders", schedules: ["reminders", "reminders-catch-up"], atMost: 26 * HOUR },

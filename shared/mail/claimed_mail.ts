@@ -1,4 +1,4 @@
-/** Mails to one person about one subject, as the database returns them to a sender. */
+/** Mails to one person about one subject, in the form that the database returns to a sender. */
 import * as z from "zod/mini";
 import { Proposal } from "../approvals/proposal.ts";
 
@@ -24,12 +24,12 @@ export const RemovalMail = z.extend(Claimed, {
   kind: z.literal("removed"),
   removal: z.object({
     organization: z.string(),
-    /** Who removed them; null once their account is gone. */
+    /** The person who removed them; null once their account is gone. */
     by: z.nullable(z.string()),
     /** The reader's country. */
     country: z.string(),
     balances: z.array(OwnBalance),
-    /** The number of their withdrawn proposals. */
+    /** The number of the recipient's withdrawn proposals. */
     withdrawn: z.number(),
   }),
 });

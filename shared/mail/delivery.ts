@@ -21,16 +21,16 @@ export interface MailResult {
   id: string;
   outcome: Outcome;
   code?: string;
-  /** The address is invalid; stop mailing it. */
+  /** The address is invalid, so the service must not mail it again. */
   refused?: boolean;
-  /** Retry it alone, because some mail in the batch was not accepted. */
+  /** Retry it alone, because the service did not accept some mail in the batch. */
   alone?: boolean;
 }
 
 export interface Delivery {
-  /** One per mail not already reported through `onSettled`. */
+  /** One per mail that `onSettled` has not reported. */
   results: MailResult[];
-  /** The service requests a pause or accepts nothing, so wait at least this long before sending the others. */
+  /** The service requests a pause or accepts no mail, so wait at least this long before sending the others. */
   pause?: { code: string; ms: number };
 }
 

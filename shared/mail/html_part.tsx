@@ -1,11 +1,11 @@
 /** @jsxImportSource hono/jsx */
-/** The HTML part of a mail that is written as text: its paragraphs and lists, and its links as buttons. */
+/** The HTML part of a mail that was written as text: its paragraphs and lists, and its links as buttons. */
 import type { Child } from "hono/jsx";
 
 const FONT = "16px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif";
 export const BUTTON = "display:inline-block;padding:12px 20px;border-radius:6px;background:#0b5f4c;color:#ffffff;" +
   "font-weight:600;text-decoration:none";
-/** A longer line before a link stays a sentence, and the link shows its URL. */
+/** A longer line before a link remains a sentence, and the link shows its URL. */
 const LONGEST_LABEL = 40;
 
 /**

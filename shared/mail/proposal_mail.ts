@@ -16,7 +16,7 @@ import type { Mail } from "./send_mail.ts";
 import { oneLine } from "../words/one_line.ts";
 import { strangersLine, strangersName } from "../words/strangers_name.ts";
 
-/** The page shows the others. */
+/** The maximum number of effects in a mail; the page shows the others. */
 const MOST_LINES = 20;
 /** The maximum length of the line about one effect. */
 const LONGEST_LINE = 480;

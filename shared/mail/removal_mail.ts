@@ -1,4 +1,4 @@
-/** Composes the mail to somebody who was removed from an organization. */
+/** Composes the mail to a person who was removed from an organization. */
 import { formatOf } from "../words/format.ts";
 import { localeOf } from "../words/locale.ts";
 import type { Words } from "../words/words.ts";

@@ -23,7 +23,7 @@ export function resendTransport(
         response = await fetch(ENDPOINT, requestOf(mails, { key, from, sending }));
         body = await response.json().catch(() => undefined);
       } catch {
-        // It may have arrived, because a timeout or a broken connection doesn't prove the opposite.
+        // The mail may have arrived, because a timeout or a broken connection doesn't prove the opposite.
         return all(mails, "unsure", "mail_no_answer");
       }
       return deliveryOf(mails, response, body);
@@ -70,8 +70,8 @@ function deliveryOf(mails: readonly OutgoingMail[], response: Response, body: un
     return { ...all(mails, "held", "mail_rate_limited"), pause: { code: "mail_rate_limited", ms: pauseOf(response) } };
   }
   if (status === 409) {
-    // The service knows the key with a different body, because we deployed in between, so it accepted those mails. Or
-    // the first call is still running.
+    // The service knows the key with a different body, because of a deployment in between, so it accepted those
+    // mails. Or the first call is still running.
     return refusal.name === "invalid_idempotent_request"
       ? all(mails, "sent", "mail_known_key")
       : all(mails, "unsure", "mail_in_flight");
@@ -87,7 +87,7 @@ function deliveryOf(mails: readonly OutgoingMail[], response: Response, body: un
   return status < 500 ? notAllowed(mails) : all(mails, "unsure", "mail_unavailable");
 }
 
-/** Retry an unreadable answer with the same key. */
+/** Retry an unreadable response with the same key. */
 function deliveryOfTaken(mails: readonly OutgoingMail[], body: unknown): Delivery {
   const refusals = readRefusals(body, mails.length);
   if (!refusals) return all(mails, "unsure", "mail_no_answer");
@@ -104,8 +104,8 @@ function deliveryOfTaken(mails: readonly OutgoingMail[], body: unknown): Deliver
 }
 
 /**
- * The rejected mails of a partly accepted batch, by index. Null when unreadable, or when the numbers of accepted and
- * rejected mails don't add up, so that the answer can't be the mail service's.
+ * The rejected mails of a partly accepted batch, by index. Null when the response is unreadable, or when its numbers
+ * of accepted and rejected mails don't add up, which means that it can't be the mail service's.
  */
 function readRefusals(body: unknown, count: number): Map<number, Refusal> | null {
   if (!isObject(body)) return null;
@@ -130,7 +130,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
- * If every mail was rejected, the sender is more likely at fault than all recipients. If all addresses are called
+ * If every mail was rejected, the sender is more likely at fault than all recipients. If every address counts as
  * invalid, each is retried on its own.
  */
 function noneTaken(mails: readonly OutgoingMail[], refusals: readonly Refusal[]): Delivery {

@@ -1,7 +1,7 @@
 /**
- * Sends the mails about proposals and removals that wait to be sent. Each is claimed under a lease before and settled
- * after, so two senders never send the same mail, and the next run of the reminders job resends the mails of a killed
- * sender.
+ * Sends the pending mails about proposals and removals. A sender leases each mail before it sends the mail and settles
+ * it afterwards, so two senders never send the same mail. The next run of the reminders job resends the mails of a
+ * killed sender.
  */
 import { createMailStore } from "../db/mail_store.ts";
 import type { Deps } from "../deps.ts";
@@ -13,7 +13,7 @@ import { composeProposalMail } from "./proposal_mail.ts";
 import { composeRemovalMail } from "./removal_mail.ts";
 import { type Mail, sendMail } from "./send_mail.ts";
 
-/** Few, because the others wait under their lease during each send. */
+/** Few, because the other mails wait under their lease during each send. */
 const AT_ONCE = 5;
 
 type MailingDeps = Pick<Deps, "config" | "database" | "clock" | "fetch" | "log">;
@@ -38,7 +38,7 @@ export async function sendAllClaimedMails(deps: MailingDeps, sending: Sending = 
   const store = createMailStore(database);
   const urls = createUrls(config);
   const counts: Sent = { sent: 0, failed: 0 };
-  // A failed mail is not claimed again immediately, so this loop ends.
+  // A failed mail cannot be claimed again immediately, so this loop ends.
   while ((sending.remainingMs?.() ?? 1) > 0) {
     const mails = await store.claim({ about: sending.about, atMost: AT_ONCE, at: clock() });
     if (mails.length === 0) break;

@@ -9,7 +9,7 @@ export interface Mail {
   to: string;
   subject: string;
   text?: string;
-  /** Generated from the text when absent. */
+  /** Generated from the text if absent. */
   html?: string;
   /** Idempotency key: the same for each attempt to send this mail. */
   key?: string;
@@ -24,7 +24,7 @@ const TIMEOUT_MS = 8_000;
 /** Suppresses out-of-office replies (RFC 3834 section 5). */
 const HEADERS = { "Auto-Submitted": "auto-generated" };
 
-/** @throws {AppError} `unavailable` when mail is not configured or was not accepted. */
+/** @throws {AppError} `unavailable` when mail is not configured or the service did not accept the mail. */
 export async function sendMail(deps: MailDeps, { key = crypto.randomUUID(), ...mail }: Mail): Promise<void> {
   const transport = createMailTransport(deps, TIMEOUT_MS);
   if (!transport) throw failure("MAIL_URL or MAIL_FROM is not set");

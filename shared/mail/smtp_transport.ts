@@ -1,5 +1,5 @@
 /**
- * Sends mails one at a time over a few SMTP connections. SMTP has no idempotency keys: if an answer is lost, the mail
+ * Sends mails one at a time over a few SMTP connections. SMTP has no idempotency keys: if a response is lost, the mail
  * is sent again with the same Message-ID. A duplicate reminder is better than a missing one.
  */
 import type { Delivery, MailResult, MailTransport, OutgoingMail } from "./delivery.ts";
@@ -11,7 +11,7 @@ const PAUSE_MS = 60_000;
 export function smtpTransport(
   { url, from, timeoutMs }: { url: string; from: string; timeoutMs: number },
 ): MailTransport {
-  // Loaded with the first mail: most runs send none, or send by another transport.
+  // Loads with the first mail, because most runs send none, or use another transport.
   const open = async () => {
     const { default: nodemailer } = await import("nodemailer");
     return nodemailer.createTransport({
@@ -19,7 +19,7 @@ export function smtpTransport(
       pool: true,
       maxConnections: CONNECTIONS,
       connectionTimeout: timeoutMs,
-      // Must fire before the socket timeout, whose error doesn't reveal that the server never spoke.
+      // Must fire before the socket timeout, whose error doesn't reveal that the server never responded.
       greetingTimeout: timeoutMs * 0.9,
       socketTimeout: timeoutMs,
     });
@@ -63,8 +63,8 @@ export function smtpTransport(
     } catch (thrown) {
       const judged = judge(id, thrown as SmtpError);
       if (judged.pause?.code !== "mail_not_allowed") return judged;
-      // Whether the server rejects us or only this mail: it accepts us if it accepted another mail. In both cases, the
-      // other mails are sent first next time.
+      // Whether the server rejects us or only this mail: it accepts us if it accepted another mail. In both cases,
+      // the next run sends the other mails first.
       const result = { ...judged.result, alone: true };
       return hasTakenOne ? { result: { ...result, code: "mail_refused" } } : { ...judged, result };
     }
@@ -125,7 +125,7 @@ function judgeRefusal(id: string, { command, responseCode = 0, response = "" }: 
     return [530, 554].includes(responseCode) ? aboutUs : badMail(id);
   }
   if (status.subject !== 1) return badMail(id);
-  // Some servers reject the sender only after RCPT TO; 5.1.7 and 5.1.8 are about the sender.
+  // Some servers reject the sender only after RCPT TO; 5.1.7 and 5.1.8 concern the sender.
   return status.detail === 7 || status.detail === 8 ? aboutUs : badAddress(id);
 }
 

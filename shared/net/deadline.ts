@@ -27,7 +27,7 @@ export function closeAt(deadline: AbortSignal, connection: Closable): void {
   else deadline.addEventListener("abort", () => close(connection));
 }
 
-/** Safe if it is already closed or was handed over to TLS. */
+/** Safe if the connection is already closed or was handed over to TLS. */
 export function close(connection: Closable): void {
   try {
     connection.close();

@@ -1,6 +1,4 @@
-/**
- * Deno's network functions, for guarded_fetch.ts (tests pass their own). The only file in this folder that does I/O.
- */
+/** Deno's network functions for guarded_fetch.ts; tests pass their own. No other file in this folder does I/O. */
 import type { Connection, Network } from "./guarded_fetch.ts";
 
 /** @param options.caCerts issuers (PEM) to trust besides the well-known ones. */
@@ -23,7 +21,7 @@ export function createDenoNetwork({ caCerts }: { caCerts?: string[] } = {}): Net
         ...(caCerts && { caCerts }),
       });
       try {
-        // Verifies the certificate now; otherwise that would happen at the first byte.
+        // Verifies the certificate now; otherwise the first byte would trigger the check.
         await secured.handshake();
       } catch (thrown) {
         secured.close();

@@ -1,7 +1,7 @@
 /**
- * Fetches a URL chosen by somebody else, safe against SSRF. The name is resolved once, all its addresses must be
- * public, and the connection uses one of those addresses, so DNS rebinding has no effect. It follows no redirects,
- * keeps no cookies, sends only the given credentials, and enforces a size limit and a deadline.
+ * Fetches a URL that somebody else chose, safe against SSRF. It resolves the name once, requires all its addresses to
+ * be public, and connects to one of them, so DNS rebinding has no effect. It follows no redirects, keeps no cookies,
+ * sends only the given credentials, and enforces a size limit and a deadline.
  */
 import { before, close, closeAt } from "./deadline.ts";
 import { judgeUrl } from "./guarded_url.ts";
@@ -18,7 +18,7 @@ export interface Network {
   startTls(connection: Connection, name: string): Promise<Connection>;
 }
 
-/** As `Deno.Conn`. */
+/** Same as `Deno.Conn`. */
 export interface Connection {
   read(into: Uint8Array): Promise<number | null>;
   write(bytes: Uint8Array): Promise<number>;
@@ -41,14 +41,14 @@ export interface GuardedRequest {
   body?: string;
   /** Limit of the response body. */
   maxBytes: number;
-  /** For everything: DNS, connection, TLS, the last byte of the body. 3 s when absent. */
+  /** The total for DNS, connection, TLS and the whole body; 3 s if absent. */
   deadlineMs?: number;
 }
 
 /** A response of any status, redirects included. */
 export type GuardedAnswer = { ok: true } & HttpResponse | { ok: false; reason: FetchRefusal };
 
-/** GETs a URL, or POSTs to it. Never rejects: failures come back as a reason. */
+/** GETs a URL, or POSTs to it. Never rejects: a failure is returned as a reason. */
 export type GuardedFetch = (request: GuardedRequest) => Promise<GuardedAnswer>;
 
 const DEADLINE_MS = 3_000;
@@ -71,7 +71,7 @@ export function createGuardedFetch(deps: GuardedFetchDeps): GuardedFetch {
   };
 }
 
-/** All addresses of the name. Refused unless every one is public. */
+/** All addresses of the name. Refuses unless every one is public. */
 async function resolvePublic(name: string, network: Network): Promise<string[]> {
   const addresses = await Promise.all([network.resolve(name, "A"), network.resolve(name, "AAAA")]).then(
     (answers) => answers.flat(),
@@ -146,7 +146,7 @@ async function exchange(connection: Connection, url: URL, request: GuardedReques
 
   const buffer = new Uint8Array(4096);
   return await readResponse(async () => {
-    // A missing TLS close_notify is an error, so that a truncated response is not taken for a complete one.
+    // A missing TLS close_notify is an error, because a truncated response must not pass as a complete one.
     const length = await connection.read(buffer).catch((cause) => {
       throw new FetchRefused("cut_short", { cause });
     });

@@ -1,6 +1,6 @@
 /**
- * Decides which URLs chosen by others we fetch: https on the default port, at a host with a public name. The addresses
- * behind the name are checked when fetching (guarded_fetch.ts).
+ * Decides which URLs from other people may be fetched: https on the default port, at a host with a public name. The
+ * fetch itself checks the addresses behind the name (guarded_fetch.ts).
  */
 
 export type UrlRefusal =
@@ -17,12 +17,12 @@ export type UrlRefusal =
 export type JudgedUrl = { ok: true; url: URL } | { ok: false; reason: UrlRefusal };
 
 /**
- * Names that are only meaningful on a local network or machine (RFC 6761, RFC 6762, RFC 8375, RFC 9476, ICANN's
- * reserved `.internal`).
+ * Names with a meaning only on a local network or machine (RFC 6761, RFC 6762, RFC 8375, RFC 9476, ICANN's reserved
+ * `.internal`).
  */
 const LOCAL_DOMAINS = ["internal", "local", "localhost", "localdomain", "arpa", "alt", "onion", "test", "invalid"];
 
-/** The platform's own domains: requests there would reach ourselves, or neighbours who trust us. */
+/** The platform's own domains: requests there would reach this service, or neighbours who trust it. */
 const PLATFORM_DOMAINS = ["supabase.co", "supabase.red", "supabase.in", "supabase.net"];
 
 /** Hosts that we never contact, including their subdomains: our own, from the configuration, and the platform's. */

@@ -1,6 +1,6 @@
 /**
- * Reads one HTTP/1.1 response (RFC 9112) from a connection that carries nothing else, within limits. Strict: anything
- * that two parsers might read differently (two lengths, folded headers, bare line feeds) is rejected.
+ * Reads one HTTP/1.1 response (RFC 9112), within limits, from a connection that carries no other response. Rejects
+ * everything that two parsers might read differently (two lengths, folded headers, bare line feeds).
  */
 import { FetchRefused } from "./refusal.ts";
 
@@ -20,8 +20,8 @@ const MAX_CHUNK_LINE_BYTES = 256;
 
 /**
  * @param options.maxBytes limit of the body.
- * @throws {FetchRefused} `malformed`, `cut_short`, `too_large`, or `encoded` if the body is compressed although we
- *   asked for none
+ * @throws {FetchRefused} `malformed`, `cut_short`, `too_large`, or `encoded` if the body is compressed although the
+ * request did not allow it
  */
 export async function readResponse(read: ReadBytes, { maxBytes }: { maxBytes: number }): Promise<HttpResponse> {
   const source = new ByteSource(read);
@@ -87,7 +87,7 @@ async function readChunks(source: ByteSource, body: Body, head: Budget): Promise
   await readHeaders(source, head);
 }
 
-/** How many more bytes lines may take. */
+/** How many more bytes the lines may take. */
 class Budget {
   constructor(public left: number) {}
 }
@@ -115,13 +115,13 @@ class Body {
 }
 
 class ByteSource {
-  /** Read from the connection but not consumed yet. */
+  /** Received from the connection but not consumed yet. */
   #waiting: Uint8Array = new Uint8Array();
   constructor(readonly read: ReadBytes) {}
 
   /** The next line without its line end; Latin-1, like header values. */
   async line(budget: Budget): Promise<string> {
-    // Every chunk is searched and copied only once, however small.
+    // Searches and copies every chunk only once, however small.
     const parts: Uint8Array[] = [];
     let length = 0;
     let end = this.#waiting.indexOf(LF);

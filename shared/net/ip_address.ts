@@ -1,5 +1,5 @@
 /**
- * Parses IP addresses, in the standard notation of each family only: no octal, hexadecimal or shortened IPv4, no zone,
+ * Parses IP addresses, only in the standard notation of each family: no octal, hexadecimal or shortened IPv4, no zone,
  * no brackets, no white space.
  */
 import ipaddr from "ipaddr.js";

@@ -1,7 +1,7 @@
 /**
- * Identifies addresses on the public internet. Everything else (this machine, its network, the cloud's metadata
- * service, addresses that embed another one) is refused, by ipaddr.js's copy of the special-purpose registries (RFC
- * 6890) and three rules of our own.
+ * Identifies addresses on the public internet. Refuses all others (this machine, its network, the cloud's metadata
+ * service, addresses that embed another one), by ipaddr.js's copy of the special-purpose registries (RFC 6890) and
+ * three additional rules.
  */
 import ipaddr from "ipaddr.js";
 import { parseAddress } from "./ip_address.ts";

@@ -1,4 +1,4 @@
-/** Why a guarded fetch failed. For the log and internal decisions; never shown to outside callers. */
+/** Why a guarded fetch failed. For the log and internal decisions; outside callers never see it. */
 import type { UrlRefusal } from "./guarded_url.ts";
 
 export type FetchRefusal =

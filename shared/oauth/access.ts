@@ -1,5 +1,5 @@
 /**
- * A person's permission for an app. There is one scope for both levels, so the grant stores the person's choice, and a
+ * A person's permission for an app. One scope covers both levels, so the grant stores the person's choice, and a
  * client can't change it.
  */
 import * as z from "zod/mini";
@@ -7,7 +7,7 @@ import * as z from "zod/mini";
 export const Access = z.enum(["read", "write"]);
 export type Access = z.infer<typeof Access>;
 
-/** The scope that we store for a request to read only, in any spelling. */
+/** The scope that is stored for a read-only request, in any spelling. */
 const READING = "read";
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The app that sent somebody to sign in, which the login page names. The path to return to contains the signed name,
- * because an unsigned link could put any words on our page. The authorization endpoint looks the client up again.
+ * The app that sent somebody to sign in, which the login page names. The return path contains the signed name, because
+ * an unsigned link could put any words on our page. The authorization endpoint looks the client up again.
  */
 import { readToken, signToken } from "../signed_token.ts";
 import { shownClientName } from "./client_name.ts";
@@ -21,7 +21,7 @@ export async function withAskingApp(
   return `${path}&${PARAMETER}=${token}`;
 }
 
-/** The app's self-given name; null when we signed no name in the path. */
+/** The app's self-given name; null if the path contains no signed name. */
 export async function readAskingApp(
   secrets: readonly string[],
   path: string | undefined,

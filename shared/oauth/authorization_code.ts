@@ -1,6 +1,6 @@
 /**
- * The authorization code: signed and self-contained, so issuing one stores nothing. This module checks all bindings, in
- * an order that lets only the rightful client spend it. The database enforces single use.
+ * The authorization code: signed and self-contained, so issuing one stores nothing. This module checks all bindings,
+ * in an order that lets only the rightful client use it up. The database enforces single use.
  */
 import type { Access } from "./access.ts";
 import { openToken, signToken } from "../signed_token.ts";
@@ -55,8 +55,8 @@ export type JudgedCode =
   | { outcome: "refused"; reason: CodeRefusal };
 
 /**
- * Checks signature, expiry, client, redirect URI, resource and verifier, in this order (the verifier last, since
- * failures are counted).
+ * Checks signature, expiry, client, redirect URI, resource and verifier, in this order. The verifier comes last,
+ * because its failures count.
  */
 export async function judgeCode(
   sent: CodeExchange,

@@ -1,6 +1,6 @@
 /**
- * The authorization request (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 8707 §2): its parameters, and all checks made after
- * the client and its redirect URI are verified, when errors may be redirected to the client.
+ * The authorization request (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 8707 §2): its parameters, and all checks after the
+ * verification of the client and its redirect URI, when errors may be redirected to the client.
  */
 import { askedAccess, scopeOf } from "./access.ts";
 import { MAX_STATE_LENGTH } from "./limits.ts";
@@ -24,18 +24,18 @@ export const AUTHORIZATION_PARAMETERS = [
 
 export type AuthorizationParameters = Partial<Record<(typeof AUTHORIZATION_PARAMETERS)[number], string>>;
 
-/** A valid request to show to a person, reduced to the parameters that matter. */
+/** A valid request in the form for the consent page, reduced to the relevant parameters. */
 export interface AuthorizationRequest {
   client_id: string;
   redirect_uri: string;
   code_challenge: string;
-  /** The client's; echoed unchanged, absent if it was absent. */
+  /** The client's state; echoed unchanged, absent if it was absent. */
   state?: string;
   /** Present if the client asked to read only. */
   scope?: string;
 }
 
-/** Why a request is answered with an error redirect. */
+/** Why a request gets an error redirect. */
 export type AuthorizationRefusal =
   | "response_type_not_code"
   | "response_mode_not_query"

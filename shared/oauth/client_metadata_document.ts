@@ -1,7 +1,7 @@
 /**
- * Client metadata documents (draft-ietf-oauth-client-id-metadata-document). Decides which URLs may be client ids, which
- * parts of a document take effect, and for how long. Fetches nothing, not even the URLs in a document (logo, keys,
- * pages). Ignores members that it does not know.
+ * Client metadata documents (draft-ietf-oauth-client-id-metadata-document). Decides which URLs may be client ids,
+ * which parts of a document take effect, and for how long. Fetches nothing, not even the URLs in a document (logo,
+ * keys, pages), and ignores unknown members.
  */
 import { judgeUrl, type UrlRefusal } from "../net/guarded_url.ts";
 import { cleanClientName } from "./client_name.ts";
@@ -10,8 +10,8 @@ import { isKeepable, judgeRedirectUris, type RedirectUrisRefusal } from "./regis
 export type ClientUrlRefusal = UrlRefusal | "not_canonical" | "without_path";
 
 /**
- * Validates a URL as a client id (§3): fetchable, with a path, and exactly as the URL parser serializes it. That gives
- * each URL a single spelling, and rules out dot segments, escaped hosts and default ports.
+ * Validates a URL as a client id (§3): fetchable, with a path, and exactly as the URL parser serializes it. Each URL
+ * then has a single spelling, without dot segments, escaped hosts or default ports.
  * @param options.refusedHosts hosts that must never be contacted.
  */
 export function judgeClientUrl(
@@ -35,12 +35,12 @@ export type DocumentRefusal =
   | "type_not_json"
   | "not_json"
   | "not_an_object"
-  /** Its `client_id` is not the URL it was fetched from. */
+  /** Its `client_id` differs from the URL of the document. */
   | "of_another_client"
   | "client_name_missing"
-  /** A document is public, so it cannot hold a secret (§4.1). */
+  /** A document is public, so it cannot contain a secret (§4.1). */
   | "holds_a_secret"
-  /** It only supports authentication methods that we don't. */
+  /** It supports only authentication methods that this server does not. */
   | "auth_method_not_offered"
   | "grant_type_not_offered"
   | "response_type_not_offered"
@@ -68,7 +68,7 @@ export function judgeDocument(
   const name = typeof metadata.client_name === "string" ? cleanClientName(metadata.client_name) : undefined;
   if (!name) return refuse("client_name_missing");
   if (holdsSecret(metadata)) return refuse("holds_a_secret");
-  // Clients list every method that any server may want, preferred first; one in common with us is enough.
+  // Clients list every method that any server may want, preferred first; one common method is enough.
   const { token_endpoint_auth_method: preferred = "none", token_endpoint_auth_methods_supported: methods } = metadata;
   if (!offers(Array.isArray(methods) ? methods : [preferred], "none")) return refuse("auth_method_not_offered");
   if (!offers(metadata.grant_types, "authorization_code")) return refuse("grant_type_not_offered");
@@ -102,9 +102,7 @@ const MINUTE_MS = 60_000;
  */
 const FRESH_MS = { least: 5 * MINUTE_MS, most: 24 * 60 * MINUTE_MS };
 
-/**
- * The time until which a document fetched at `at` is used without refetching (RFC 9111 §4.2, within our own bounds).
- */
+/** The time until which a document fetched at `at` needs no refetch (RFC 9111 §4.2, within our own bounds). */
 export function freshUntil(headers: Headers, at: Date): Date {
   const [, maxAge] = /(?:^|[,\s])max-age="?(\d+)/i.exec(headers.get("cache-control") ?? "") ?? [];
   const age = /^\d{1,9}$/.exec(headers.get("age") ?? "")?.[0] ?? "0";

@@ -14,7 +14,7 @@ const PILED_MARKS = /(\p{M}{2})\p{M}+/gu;
 
 /** The name to store, or undefined when nothing legible is left. */
 export function cleanClientName(name: string): string | undefined {
-  // Normalizing sorts stacked marks, which is slow for many: cut them first.
+  // Cut stacked marks first, because normalizing sorts them, which is slow for many.
   const legible = name.replace(/\s+/gu, " ").replace(INVISIBLE, "").replace(PILED_MARKS, "$1").normalize("NFC");
   return shorten(legible.trim(), MAX_NAME_LENGTH) || undefined;
 }

@@ -17,19 +17,19 @@ import { hasOddLetters, plainName, saysPlainly, shapeOf } from "./name_letters.t
 import { judgeRedirectUri } from "./redirect_uri.ts";
 
 export type Publisher =
-  /** Its redirect URI is published by the maker of a known app. */
+  /** The maker of a known app has published its redirect URI. */
   | { kind: "verified"; app: string; maker: string; host: string }
-  /** Its metadata come from this domain, which alone vouches for its owner. */
+  /** Its metadata come from this domain, which alone confirms the owner. */
   | { kind: "published"; host: string }
-  /** Only the client itself vouches for its name. */
+  /** No one but the client itself confirms its name. */
   | { kind: "unconfirmed" };
 
 export type NameDoubt =
-  /** It uses letters that look like others. */
+  /** The name uses letters that look like others. */
   | "look_alike"
-  /** It does not match the host, or it matches somebody else. */
+  /** The name does not match the host, or it matches somebody else. */
   | "not_of_host"
-  /** Its redirect URI forwards the answer to an unknown place. */
+  /** Its redirect URI forwards the response to an unknown place. */
   | "forwarded";
 
 export interface ClientTrust {
@@ -114,7 +114,7 @@ function isNameOfHost(name: string, host: string): boolean {
   return !isShared && !domainsIn(plain).some(isElsewhere) && isWrittenIn(plain, label);
 }
 
-/** Words that say nothing about the maker. */
+/** Words that reveal nothing about the maker. */
 const COMMON = new Set(["app", "client", "for", "mcp", "the", "unnamed"]);
 
 /** Whether adjacent, meaningful words of the name spell the label. */

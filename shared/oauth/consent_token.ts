@@ -1,7 +1,7 @@
 /**
  * The signed statement inside a consent page, which names the request and the person who saw it. Only this statement
- * counts for the decision, so the request cannot be altered on the way back, and a page shown to one person is useless
- * in another's session.
+ * counts for the decision: nobody can alter the request on the way back, and a page that one person saw is useless in
+ * another's session.
  */
 import { openToken, signToken } from "../signed_token.ts";
 import type { AuthorizationRequest } from "./authorization_request.ts";
@@ -10,7 +10,7 @@ import { CONSENT_LIFETIME_MS } from "./limits.ts";
 const LABEL = "oauth-consent/v1";
 
 export interface ShownConsent {
-  /** One id for the page and its code, so that a page issues one code. */
+  /** One id for the page and its code, because a page issues only one code. */
   id: string;
   userId: string;
   request: AuthorizationRequest;

@@ -1,6 +1,6 @@
 /**
- * The owner of a host, by the public suffix list including its private part: the domain's registrant, or the holder of
- * a name under a shared domain.
+ * The owner of a host according to the public suffix list, including its private part: the domain's registrant, or the
+ * holder of a name under a shared domain.
  */
 import { parse } from "tldts";
 

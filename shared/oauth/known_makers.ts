@@ -1,7 +1,7 @@
 /**
- * Well-known apps and the URLs their makers publish for them. A client is verified only if its redirect URI is listed
- * here, character for character, so that codes reach only that maker. A maker's other URLs don't count, because many
- * show user content or redirect to a URL in a parameter.
+ * Well-known apps and the URLs that their makers publish for them. A client is verified only if its redirect URI is
+ * listed here, character for character, so that codes reach only that maker. A maker's other URLs don't count, because
+ * many show user content or redirect to a URL in a parameter.
  */
 import type { Config } from "../config.ts";
 
@@ -9,7 +9,7 @@ export interface KnownApp {
   /** Its familiar name. */
   app: string;
   maker: string;
-  /** Words in the names of the maker's apps, each written together. */
+  /** Words in the names of the maker's apps, each without spaces. */
   names: readonly string[];
   /**
    * The maker's domains; only the callbacks listed here are redirect URIs on them. `google.*` is google in every
@@ -18,9 +18,9 @@ export interface KnownApp {
   domains: readonly string[];
   /** Its exact redirect URIs; `*` is one path segment. */
   callbacks: readonly string[];
-  /** Redirect URIs that forward to the address in `state`, so they don't belong to the maker alone. */
+  /** Redirect URIs that forward to the URL in `state`, so they don't belong to the maker alone. */
   forwarders?: readonly string[];
-  /** The addresses of its client metadata: exact URLs, and patterns. */
+  /** The URLs of its client metadata: exact URLs, and patterns. */
   documents?: readonly string[];
   schemes?: readonly string[];
 }
@@ -127,7 +127,7 @@ const KNOWN_APPS: readonly KnownApp[] = [
 let apps = KNOWN_APPS;
 
 /**
- * Adds an operator's redirect URIs to the known ones, by app. An app that is not known gets its URIs' hosts as domains.
+ * Adds an operator's redirect URIs to the known ones, by app. The hosts of an unknown app's URIs become its domains.
  * Source: docs/operations.md, `KNOWN_APPS`.
  */
 export function knowCallbacks(callbacks: Config["knownApps"]): void {
@@ -142,7 +142,7 @@ export function knowCallbacks(callbacks: Config["knownApps"]): void {
 
 const written = (app: string) => app.toLowerCase().replaceAll(" ", "");
 
-/** The app whose vendor alone receives codes sent to this redirect URI. */
+/** The app whose vendor alone receives codes at this redirect URI. */
 export const appOfCallback = (uri: string): KnownApp | undefined =>
   apps.find(({ callbacks }) => isListed(uri, callbacks));
 

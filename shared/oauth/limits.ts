@@ -1,12 +1,12 @@
 /**
- * Numeric limits of the authorization server and the reason for each. Lifetimes of tokens and grants, the grace period
- * of a refresh, and the number of wrong verifiers are in the database, where they are enforced.
+ * Numeric limits of the authorization server and the reason for each. The database stores and enforces the lifetimes
+ * of tokens and grants, the grace period of a refresh, and the number of wrong verifiers.
  */
 
-/** The maximum RFC 6749 §4.1.2 recommends. */
+/** The maximum that RFC 6749 §4.1.2 recommends. */
 export const CODE_LIFETIME_MS = 600_000;
 
-/** A consent page may stay open as long as a code lives. */
+/** A consent page may remain open as long as a code lives. */
 export const CONSENT_LIFETIME_MS = 600_000;
 
 /** Fits a form with the longest state, redirect URI and client id. */

@@ -1,6 +1,6 @@
 /**
  * Detects deceptive letters in names, after UTS 39. npm has no maintained data set for it, so any unusual mix of
- * scripts counts as odd, and the table of look-alikes only covers what would pass as ordinary.
+ * scripts counts as odd, and the table of look-alikes covers only letters that would pass as ordinary.
  */
 
 /** Look-alike letters and digits, mapped to a common Latin letter: those that can spell whole names of makers. */
@@ -71,7 +71,7 @@ const COMBINABLE_SCRIPTS: readonly (readonly string[])[] = [
   ["Latin", "Han", "Hangul"],
 ];
 const SHARED = /[\p{Script=Common}\p{Script=Inherited}]/u;
-// Enclosed letters, and halves of flags; two of these together are one flag.
+// Enclosed letters, and halves of flags; two halves together are one flag.
 const BOXED = /[\u2460-\u24ff\u{1f100}-\u{1f1ff}]/u;
 const FLAG = /\p{RI}{2}/gu;
 
@@ -90,7 +90,8 @@ export const saysPlainly = (name: string, word: string): boolean =>
 
 /** Whether a name has letters that no honest name needs, or a word of mixed scripts. */
 export function hasOddLetters(name: string): boolean {
-  // The common case; compiling the patterns of all scripts takes tens of milliseconds the first time.
+  // Handles the common case first, because compiling the patterns of all scripts takes tens of milliseconds the first
+  // time.
   if (/^[\x20-\x7e]*$/.test(name)) return false;
   const text = name.normalize("NFC").replace(FLAG, "");
   if (BOXED.test(text)) return true;

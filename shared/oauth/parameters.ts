@@ -7,7 +7,7 @@ export type OAuthParameters<Name extends string> =
   | { ok: true; values: Partial<Record<Name, string>> }
   | { ok: false; repeated: Name };
 
-/** Repeated parameters are rejected, since two parsers might each use another one. */
+/** Repeated parameters are rejected, because two parsers might use different ones. */
 export function readParameters<Name extends string>(
   source: URLSearchParams,
   names: readonly Name[],

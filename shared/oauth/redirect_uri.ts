@@ -1,6 +1,6 @@
 /**
- * Redirect URIs: decides which may be registered and which match a registration, and adds answers to them. Allowed are
- * https (at known makers only their published URIs), http on loopback, a few schemes of desktop apps, and
+ * Redirect URIs: decides which may be registered and which match a registration, and adds responses to them. Allowed
+ * are https (at known makers only their published URIs), http on loopback, a few schemes of desktop apps, and
  * reverse-domain schemes (RFC 8252 §7).
  */
 import { isHostName } from "../net/guarded_url.ts";
@@ -22,7 +22,7 @@ export type RedirectRefusal =
   | "not_canonical"
   | "has_credentials"
   | "host_malformed"
-  /** On a known vendor's host, but not one of its published callbacks: it may redirect anywhere. */
+  /** On a known vendor's host, but not one of its published callbacks, so it may redirect anywhere. */
   | "not_published"
   | "http_not_on_loopback"
   | "scheme_not_allowed";
@@ -74,7 +74,7 @@ export function isRegistered(requested: string, registered: readonly string[]): 
   );
 }
 
-/** The URI with parameters appended to its query; absent ones are left out. */
+/** The URI with parameters appended to its query; absent ones are skipped. */
 export function withParameters(uri: string, parameters: Readonly<Record<string, string | undefined>>): string {
   const query = Object.entries(parameters)
     .flatMap(([name, value]) => value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`])

@@ -7,7 +7,7 @@ import { MAX_METADATA_BYTES, MAX_REDIRECT_URIS } from "./limits.ts";
 import { judgeRedirectUri } from "./redirect_uri.ts";
 import { SCOPE } from "./scope.ts";
 
-/** Client metadata by their names in RFC 7591 §2. */
+/** Client metadata, with the names of RFC 7591 §2. */
 export interface ClientMetadata {
   client_name: string;
   redirect_uris: string[];

@@ -1,6 +1,6 @@
 /**
- * Resource indicators (RFC 8707): the spellings that mean the connector. Clients shorten its address to the origin, add
- * a slash or a query, or capitalize the host; tokens are always bound to the canonical one.
+ * Resource indicators (RFC 8707): the spellings that mean the connector. Clients shorten its URL to the origin, add a
+ * slash or a query, or capitalize the host. The server always binds tokens to the canonical URL.
  */
 
 /** @param resources the connector's addresses, without trailing slashes */

@@ -4,5 +4,5 @@
  */
 export const SCOPE = "expenses:rw";
 
-/** Only the authorization server advertises it. Clients conclude from it that refresh tokens are issued. */
+/** Only the authorization server advertises it. It tells clients that the server issues refresh tokens. */
 export const OFFLINE_ACCESS = "offline_access";

@@ -1,6 +1,6 @@
 /**
- * Access and refresh tokens: their format, the stored digest, and the derivation of a refresh token's successor. A
- * token is sent once; the database keeps only its SHA-256.
+ * Access and refresh tokens: their format, the stored digest, and the derivation of a refresh token's successor. The
+ * client receives a token once; the database stores only its SHA-256.
  */
 import { sha256 } from "../std/sha256.ts";
 import { keyedHash } from "../signed_token.ts";
@@ -10,7 +10,7 @@ export interface TokenPair {
   refreshToken: string;
 }
 
-// The prefix identifies the token for secret scanners, and its kind for us.
+// The prefix identifies the token for secret scanners, and shows us its kind.
 const accessToken = (secret: string) => `exp_at_${secret}`;
 const refreshToken = (secret: string) => `exp_rt_${secret}`;
 
@@ -26,8 +26,8 @@ export function tokenPair(secrets: readonly [access: string, refresh: string]): 
 }
 
 /**
- * The pair that a refresh token is exchanged for. It is derived from the token and a key, so a retry with the token
- * gets it again, although it isn't stored. A token belongs to one grant and one generation.
+ * The pair that replaces a refresh token. It is derived from the token and a key, so a retry with the same token gets
+ * the same pair, although it isn't stored. A token belongs to one grant and one generation.
  */
 export async function successorOf(presented: string, codeSecret: string): Promise<TokenPair> {
   const derive = (label: string) => keyedHash([codeSecret], label, presented);

@@ -1,12 +1,12 @@
 /** @jsxImportSource hono/jsx */
-/** Components shared by several pages. All render plain HTML that works without scripts. */
+/** Components that several pages share. All render plain HTML that works without scripts. */
 import type { Child } from "hono/jsx";
 import { BROWSER_TOKEN } from "../http/browser_token.ts";
 import type { PageFormat } from "../words/page_format.ts";
 
 /**
- * Text chosen by somebody else (the name of a client, person or organization): isolated, so that its writing direction
- * and marks cannot rearrange the sentence around it.
+ * Text that somebody else chose (the name of a client, person or organization). It is isolated, so its writing
+ * direction and marks cannot rearrange the sentence around it.
  */
 export const Name = ({ children }: { children: Child }) => <bdi>{children}</bdi>;
 
@@ -50,11 +50,11 @@ export interface FieldProps {
   label: Child;
   /** Why the value is needed: one short sentence. */
   reason?: Child;
-  /** The fault of the submitted value. */
+  /** The fault in the submitted value. */
   error?: string | undefined;
 }
 
-/** An input with its label, reason and error, linked for screen readers. Other attributes go to the input. */
+/** An input with its label, reason and error, linked for screen readers. Passes other attributes to the input. */
 export function TextField({ name, label, reason, error, ...input }: FieldProps & Record<string, unknown>) {
   return (
     <Labelled {...{ name, label, reason, error }}>
@@ -66,13 +66,13 @@ export function TextField({ name, label, reason, error, ...input }: FieldProps &
 /** Any other keys are `data-` attributes for the page's script. */
 export type SelectOption = { value: string; label: string } & Record<`data-${string}`, string>;
 
-/** A select. If `selected` isn't one of the options, a choice is required. */
+/** A select. If `selected` isn't one of the options, the person must choose one. */
 export function SelectField({ name, label, reason, error, options, selected, unchosen, ...select }:
   & FieldProps
   & {
     options: readonly SelectOption[];
     selected?: string | undefined;
-    /** Placeholder until something is chosen. */
+    /** Placeholder until the person chooses an option. */
     unchosen: string;
   }
   & Record<string, unknown>) {
@@ -113,7 +113,7 @@ export interface Choice {
   disabledReason?: Child;
 }
 
-/** A radio list; unavailable choices stay visible with their reason. */
+/** A radio list; unavailable choices remain visible with their reason. */
 export function RadioList({ name, legend, choices, selected }: {
   name: string;
   legend: Child;
@@ -166,7 +166,7 @@ export const Row = ({ children, action }: { children: Child; action?: Child }) =
   </li>
 );
 
-/** Bars share a scale that starts at zero; net refunds have no bar. */
+/** Bars share a scale that starts at zero; a net refund has no bar. */
 export function Bar({ amount, most }: { amount: number; most: number }) {
   const length = most > 0 ? Math.max(0, amount) / most * 100 : 0;
   return (

@@ -5,8 +5,8 @@ import { Buffer } from "node:buffer";
 const NAME = "expenses";
 
 /**
- * Opens Claude's form with name and address filled in; undefined for a site that Claude cannot reach.
- * Source: github.com/erp-mafia/accounted, claude-plugin/CONNECTORS.md; other parameter names fail silently.
+ * Opens Claude's form with name and URL filled in; undefined for a site that Claude cannot reach. Source:
+ * github.com/erp-mafia/accounted, claude-plugin/CONNECTORS.md; other parameter names fail silently.
  */
 export const claudeLink = (url: string): string | undefined =>
   url.startsWith("https://")

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** How to connect an AI client: the address, the links that add it, and the steps in clients without such a link. */
+/** How to connect an AI client: the URL, the links that add it, and the steps in clients without such a link. */
 import type { PageWords } from "../words/page_words.ts";
 import { claudeLink, cursorLink, vsCodeLink } from "./connect_links.ts";
 import { CopyText } from "./copy_button.tsx";

@@ -1,5 +1,8 @@
 /** @jsxImportSource hono/jsx */
-/** Error pages explain the failure, its effect on data, and the next step. Never a stack trace or a bare code. */
+/**
+ * Error pages explain the failure, its effect on data, and the next step. They never show a stack trace or a bare
+ * code.
+ */
 import type { Child } from "hono/jsx";
 import type { AppContext, RenderError } from "../http/app.ts";
 import type { AppError } from "../errors.ts";
@@ -8,7 +11,7 @@ import { StateText } from "./organization_state.tsx";
 
 export interface Problem {
   title: string;
-  /** The failure, in a sentence or two. */
+  /** The failure, in one or two sentences. */
   message: Child;
   /** Whether anything changed; absent for failures that cannot have changed anything. */
   changed?: string | undefined;
@@ -20,7 +23,7 @@ export interface Problem {
   };
 }
 
-/** Answers with a page about one problem. */
+/** Responds with a page about one problem. */
 export function renderProblem(
   c: AppContext,
   { config, status, problem, user }: {
@@ -84,7 +87,7 @@ function nextOf(c: AppContext, config: PageConfig, { code, options }: AppError):
     case "internal":
       return { label: frame.goToAccount, href: "/account" };
     default:
-      // Forms post to the address of the page that shows them, so a reload of that address starts over in either case.
+      // Forms post to the URL of the page that shows them, so reloading it starts over in either case.
       return { label: problems.tryAgain, href: c.req.path + new URL(c.req.url).search };
   }
 }

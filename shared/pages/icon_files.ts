@@ -1,4 +1,4 @@
-/** The icon for light and dark backgrounds; the name contains the start of the SHA-256 of the bytes. */
+/** The icon for light and dark backgrounds; the name contains the first characters of the SHA-256 of the bytes. */
 // deno-fmt-ignore
 export const ICON_FILES = [
   {"name":"light-c7acffa7f6cc25b8.svg","theme":"light","type":"image/svg+xml","sizes":"any","base64":"PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIHZpZXdCb3g9IjAgMCAxNiAxNiI+PHBhdGggZmlsbD0iIzBiNWY0YyIgZD0iTTMgMmgxMHYzSDN6TTMgMTFoMTB2M0gzeiIvPjwvc3ZnPg=="},

@@ -15,7 +15,7 @@ import type { Reader } from "../words/reader.ts";
 import { STYLES } from "./styles.ts";
 import { accountPath, Switcher, TabList, type Tabs } from "./tabs.tsx";
 
-/** Footer links (absent = no link), and the key that signs the sign-out form. */
+/** Footer links (omitted if absent), and the key that signs the sign-out form. */
 export type PageConfig = Pick<Config, "siteUrl" | "codeSecrets" | "supportUrl" | "privacyUrl" | "termsUrl">;
 
 export interface PageOptions {
@@ -28,11 +28,11 @@ export interface PageOptions {
   tabs?: Tabs | undefined;
   /** An optional inline script; the page works without it. */
   script?: string;
-  /** Lets the script send requests to this site. */
+  /** Allows the script to send requests to this site. */
   asks?: boolean;
   /** The description for search engines and previews; without it the page is noindex. */
   preview?: { description: string; url: string };
-  /** Uses two columns where there is room. */
+  /** Uses two columns on wide screens. */
   isWide?: boolean;
   children: Child;
 }
@@ -110,8 +110,8 @@ function Preview({ title, service, description, url }: Record<"title" | "service
 }
 
 /**
- * Answers with a page.
- * @param options.status 200 when absent
+ * Responds with a page.
+ * @param options.status 200 if absent
  * @param options.formAction CSP sources that forms may lead to in addition to this site, including redirects (the
  * consent page's client, an identity provider).
  */
@@ -141,8 +141,8 @@ export async function renderPage(
       [PAGE_POLICY_HEADER]: policy,
       "x-frame-options": "DENY",
       "x-content-type-options": "nosniff",
-      // Sends nothing to other sites; older browsers need it to send our forms' `Origin` (Fetch, "append a request
-      // Origin header").
+      // Sends no referrer to other sites; older browsers need it to send our forms' `Origin` (Fetch, "append a
+      // request Origin header").
       "referrer-policy": "same-origin",
       "cache-control": "no-store",
       ...(!page.preview && { "x-robots-tag": "noindex" }),

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The notice on top of every page of an organization that is being deleted or whose plan allows no changes. */
+/** The notice at the top of every page of an organization that is being deleted or whose plan allows no changes. */
 import type { OrganizationState } from "../organization_state.ts";
 import { organizationPath } from "../urls.ts";
 import type { Reader } from "../words/reader.ts";
@@ -7,7 +7,7 @@ import { DateText, Name, Notice } from "./components.tsx";
 
 interface StateProps {
   id: string;
-  /** Without the action that only the notice offers. */
+  /** Omits the action that only the notice offers. */
   state: Omit<OrganizationState, "takes_changes" | "writes">;
   reader: Reader;
 }

@@ -1,5 +1,6 @@
 /**
- * The reader of a page: language, and locale for dates and numbers. Taken from the browser until we know the person.
+ * The reader of a page: language, and locale for dates and numbers. The browser determines both until the person is
+ * known.
  */
 import type { MiddlewareHandler } from "hono";
 import type { AppContext, AppEnv } from "../http/app.ts";
@@ -11,7 +12,7 @@ import { once } from "../words/remember.ts";
 import { type Catalog, LANGUAGES, type Languages } from "../words/page_words.ts";
 import type { Language } from "../words/words.ts";
 
-/** For all database calls of a page together. */
+/** The total for all database calls of a page. */
 const DATABASE_MS = 10_000;
 
 /** Sets `c.get("reader")` for every page of an app. @param languages the catalogs; a test may pass its own. */
@@ -23,11 +24,11 @@ export const readers = (languages: Languages = LANGUAGES): MiddlewareHandler<App
   await next();
 };
 
-/** The same reader, once we know their country. @param country ISO 3166-1 alpha-2. */
+/** The same reader, with the person's country. @param country ISO 3166-1 alpha-2. */
 export const livingIn = (c: AppContext, country: string): Reader => readerOf(c.get("reader").catalog, country);
 
 function readerOf(catalog: Catalog, country: string | undefined): Reader {
-  // Loaded on demand, because `Intl` takes 10 ms for a locale, and most first pages have no dates and amounts.
+  // Loads on demand, because `Intl` takes 10 ms for a locale, and most first pages have no dates and amounts.
   const format = once(() => formatFor(catalog.language, country));
   return {
     language: catalog.language,

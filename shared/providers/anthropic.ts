@@ -1,9 +1,8 @@
 /**
- * Costs of an Anthropic organization, in daily buckets. Cents, as decimal text: `"123.78912"` is 1.24 dollars.
- *
- * https://platform.claude.com/docs/en/api/admin/cost_report/retrieve (GET /v1/organizations/cost_report): seven buckets
- * per page by default, up to 31 with `limit`; the next page with `page` = `next_page`. No report contains Priority Tier
- * costs, and individual accounts have no reports.
+ * Costs of an Anthropic organization, in daily buckets. Amounts are cents, as decimal text: `"123.78912"` is 1.24
+ * dollars. https://platform.claude.com/docs/en/api/admin/cost_report/retrieve (GET /v1/organizations/cost_report):
+ * seven buckets per page by default, up to 31 with `limit`; the next page with `page` = `next_page`. No report
+ * contains Priority Tier costs, and individual accounts have no reports.
  */
 import * as z from "zod/mini";
 import { expectShape } from "./expect_shape.ts";

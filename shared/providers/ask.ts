@@ -1,7 +1,7 @@
 /**
- * Queries the provider of a link for a month: opens the credential, calls the provider's adapter, and maps every
- * outcome to one of a few answers. Never throws; neither answers nor logs contain secrets. The database decides the
- * effect of an answer on the bill.
+ * Queries the provider of a link for a month: decrypts the credential, calls the provider's adapter, and maps every
+ * outcome to one of a few answers. Never throws; neither answers nor logs contain secrets. The database decides how an
+ * answer affects the bill.
  */
 import * as z from "zod/mini";
 import type { Clock } from "../clock.ts";
@@ -16,7 +16,7 @@ import type { Credential, Provider, Statement } from "./provider.ts";
 import { ProviderError, type ProviderFailure } from "./provider_error.ts";
 import type { Registry } from "./registry.ts";
 
-/** A link to query, as read from the database. */
+/** A link to query, in the form that the database returns. */
 export const PendingLink = z.object({ link_id: z.string(), provider_key: z.string(), period: z.string() });
 export type PendingLink = z.infer<typeof PendingLink>;
 
@@ -26,7 +26,7 @@ export const AskedLink = z.extend(PendingLink, {
 });
 export type AskedLink = z.infer<typeof AskedLink>;
 
-/** The form that app.keep_answer takes. */
+/** The form that app.keep_answer expects. */
 export type Answer =
   | { outcome: "statement"; amount: string; currency: string; due_on?: string; provider_name: string }
   | { outcome: "failed"; code: AskFailure; retry_after?: number; provider_name?: string };
@@ -35,7 +35,7 @@ export type AskFailure =
   | ProviderFailure
   /** This version has no adapter for the provider. */
   | "no_adapter"
-  /** The credential cannot be opened: the key that sealed it is not configured, or it was tampered with. */
+  /** The credential cannot be decrypted: its key is not configured, or somebody tampered with it. */
   | "unreadable_credential"
   /** An unexpected exception in an adapter. */
   | "defect";
@@ -78,7 +78,7 @@ export function createAsk(deps: AskDeps): Ask {
     } catch (thrown) {
       if (thrown instanceof ProviderError) return failed(provider, thrown.code, thrown.retryAfterSeconds);
       if (thrown instanceof FetchRefused && thrown.reason === "timed_out") return failed(provider, "timeout");
-      // Its message may quote its input.
+      // Hides the message, which may quote the input.
       deps.log.error("provider_defect", {
         reason: provider.key,
         error: thrown instanceof Error ? thrown.name : typeof thrown,
@@ -90,7 +90,7 @@ export function createAsk(deps: AskDeps): Ask {
 
 /** The credential of a link, or why it is missing. */
 async function open({ link_id, envelope }: AskedLink, keys: readonly string[]): Promise<Credential | AskFailure> {
-  // Only reconnecting helps.
+  // Only connecting the bill again helps.
   if (!envelope) return "auth";
   return await openCredential(keys, link_id, envelope).catch(() => "unreadable_credential" as const);
 }

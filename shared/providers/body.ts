@@ -1,4 +1,4 @@
-/** Reads the body of a response as it arrives, up to a limit and a deadline, as a whole or line by line. */
+/** Reads the body of a response while it arrives, up to a limit and a deadline, as a whole or line by line. */
 import { before } from "../net/deadline.ts";
 import { ProviderError } from "./provider_error.ts";
 

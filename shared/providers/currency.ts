@@ -1,4 +1,4 @@
-/** Decimals of each currency (ISO 4217); the same as `app.currencies`, which a test compares. */
+/** Decimals of each currency (ISO 4217), the same as `app.currencies`; a test compares them. */
 
 const OTHER_THAN_TWO: Readonly<Record<number, string>> = {
   0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",

@@ -14,7 +14,7 @@ const FARTHEST_POINT = 80;
 
 /**
  * Reads `12`, `-0.10`, `1e-7`, `+1.5E+3`.
- * @returns undefined for anything else, and for absurdly large numbers.
+ * @returns undefined for any other text, and for absurdly large numbers.
  */
 export function parseDecimal(text: string): Decimal | undefined {
   const [, sign, whole = "", fraction = "", exponent = "0"] =
@@ -48,7 +48,7 @@ export function roundTo(number: Decimal, decimals: number): string {
   const isNegative = number.units < 0n;
   const units = isNegative ? -number.units : number.units;
   const divisor = 10n ** BigInt(Math.max(number.scale - decimals, 0));
-  // With a divisor of 1 there is nothing to round.
+  // A divisor of 1 needs no rounding.
   const rounded = (unitsAt({ units, scale: number.scale }, Math.max(number.scale, decimals)) + divisor / 2n) / divisor;
   const digits = String(rounded).padStart(decimals + 1, "0");
   const text = decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;

@@ -1,10 +1,10 @@
-/** Validates the shape of a provider's answer. */
+/** Validates the shape of a provider's response. */
 import type * as z from "zod/mini";
 import { ProviderError } from "./provider_error.ts";
 
 /**
- * The answer if it has the expected shape; unknown members are ignored.
- * @throws {ProviderError} `bad_shape`, quoting nothing of the answer.
+ * The response if it has the expected shape; ignores unknown members.
+ * @throws {ProviderError} `bad_shape`, quoting nothing from the response.
  */
 export function expectShape<Shape>(schema: z.ZodMiniType<Shape>, answer: unknown): Shape {
   const { success, data } = schema.safeParse(answer);

@@ -17,7 +17,7 @@ const MEANING: Readonly<Record<ProviderFailure, string>> = {
 };
 
 /**
- * @param options.now the start of a wait, when the provider gives a point in time.
+ * @param options.now the start of a wait, when the provider names a point in time.
  * @param options.means the meanings of statuses at this provider.
  */
 export function failureOfStatus(
@@ -25,7 +25,7 @@ export function failureOfStatus(
   { now, means }: { now: Date; means: Readonly<Record<number, ProviderFailure>> },
 ): ProviderError {
   if (means[status]) return new ProviderError(means[status], `${MEANING[means[status]]} (${status})`);
-  // GitHub uses 403 for rate limits; that must not be taken for a bad credential.
+  // GitHub uses 403 for rate limits, which must not count as a bad credential.
   // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
   const isSpent = headers.has("retry-after") || headers.get("x-ratelimit-remaining") === "0";
   if (status === 429 || (status === 403 && isSpent)) {
@@ -55,7 +55,7 @@ function secondsToWait(headers: Headers, now: Date): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(Math.ceil(seconds), 1), MAX_WAIT_S);
 }
 
-/** Non-public addresses are reported as unreachable, so that nobody can explore our internal network. */
+/** Non-public addresses are reported as unreachable, so nobody can explore our internal network. */
 export function failureOfRefusal(reason: FetchRefusal): ProviderError {
   switch (reason) {
     case "timed_out":

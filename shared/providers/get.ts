@@ -21,11 +21,11 @@ export interface ProviderRequest {
   means?: Readonly<Record<number, ProviderFailure>>;
   /** Statuses other than 200 whose body the adapter reads itself. */
   alsoReads?: readonly number[];
-  /** Of the body. 500 kB when absent. */
+  /** Size limit of the body; 500 kB if absent. */
   maxBytes?: number;
 }
 
-/** The body must be read with one of the two methods; the connection stays open until then. */
+/** The caller must read the body with one of the two methods; the connection remains open until then. */
 export interface ProviderResponse {
   status: number;
   /** Numbers become strings of their digits. @throws {ProviderError} */
@@ -42,9 +42,9 @@ export interface ProviderGetOptions {
   provider: { key: string; base?: string };
   /** Overrides of providers' base URLs, by key (`PROVIDER_BASES`). */
   bases: Readonly<Record<string, string>>;
-  /** For providers with a known address. */
+  /** For providers with a known URL. */
   fetch: typeof fetch;
-  /** For addresses that somebody typed. */
+  /** For URLs that a person typed. */
   guardedFetch: GuardedFetch;
   clock: Clock;
   /** Aborts all requests, even while a response is being read. */
@@ -92,7 +92,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** @throws {ProviderError} for an address at another origin, which would receive the credential. */
+/** @throws {ProviderError} for a URL at another origin, which would receive the credential. */
 function addressAt(base: string, url: string): URL {
   if (url.startsWith("/")) return new URL(base + url);
   const address = URL.canParse(url) ? new URL(url) : undefined;
@@ -121,7 +121,7 @@ async function ask(url: URL, { headers, fetch, signal }: GetContext): Promise<An
     // Redirects are returned, not followed. Compressed bodies are fine: the limit applies after decompression.
     return await before(signal, fetch(url, { headers, redirect: "manual", signal }));
   } catch {
-    // The original error names the address.
+    // The original error names the URL.
     if (signal.aborted) throw new ProviderError("timeout", "The provider did not respond in time");
     throw new ProviderError("upstream", "The provider is unreachable");
   }

@@ -1,9 +1,7 @@
 /**
- * Metered usage of a GitHub organization or personal account, in dollars after discounts. Seats and plans are not
- * included.
- *
+ * Metered usage of a GitHub organization or personal account, in dollars after discounts, without seats and plans.
  * https://docs.github.com/en/rest/billing/usage (GET /organizations/{org}/settings/billing/usage, GET
- * /users/{username}/settings/billing/usage): one response, no pages. Accounts without permission are answered 404.
+ * /users/{username}/settings/billing/usage): one response, no pages. Accounts without permission get 404.
  */
 import * as z from "zod/mini";
 import { expectShape } from "./expect_shape.ts";

@@ -1,10 +1,10 @@
 /**
- * A generic service that reports monthly costs in our own format: `GET
- * <address>?period_start=YYYY-MM-DD&period_end=YYYY-MM-DD` (end exclusive), `Authorization: Bearer <token>`, answered
- * by 200 `{"amount": "123.45", "currency": "EUR", "final": true}`, optionally with `"due_on": "YYYY-MM-DD"`. 404, 409
- * and 425, or `"final": false`, mean there is no final amount yet.
+ * A generic service that reports monthly costs in our own format. The request is `GET
+ * <address>?period_start=YYYY-MM-DD&period_end=YYYY-MM-DD` (end exclusive) with `Authorization: Bearer <token>`. The
+ * response is 200 `{"amount": "123.45", "currency": "EUR", "final": true}`, optionally with `"due_on": "YYYY-MM-DD"`.
+ * 404, 409 and 425, or `"final": false`, mean that the month has no final amount yet.
  *
- * The address is user-supplied, so only the guarded fetch is used.
+ * A person supplies the URL, so only the guarded fetch may request it.
  */
 import * as z from "zod/mini";
 import { isDay } from "../iso_day.ts";

@@ -14,7 +14,7 @@ export class ReportedDays {
   #end = 0;
   constructor(readonly month: Month) {}
 
-  /** @throws {ProviderError} `bad_shape` for a day outside the month, or reported twice. */
+  /** @throws {ProviderError} `bad_shape` for a day outside the month, or a repeated one. */
   add(start: number, end: number): void {
     if (!isWithin(this.month, start) || !(end > start) || end > startOf(this.month.end)) {
       throw new ProviderError("bad_shape", "The report covers another period");
@@ -25,7 +25,7 @@ export class ReportedDays {
   }
 
   /**
-   * Days without costs are reported too, so a report that ends early is not complete. @throws {ProviderError}
+   * Days without costs are reported too, so a report that ends early is incomplete. @throws {ProviderError}
    * `not_ready`
    */
   demandEnd(): void {

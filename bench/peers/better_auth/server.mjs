@@ -1,7 +1,7 @@
 /**
- * better-auth with its MCP plugin on PostgreSQL, for Node. Access tokens are JWTs, which a tool call checks by key; with
- * CHECK=introspect each call asks whether the token is still active, as our connector does. The tool adds two numbers.
- * Writes its port to standard output; set PORT and DATABASE_URL.
+ * better-auth with its MCP plugin on PostgreSQL, for Node. A tool call verifies its JWT access token by key; with
+ * CHECK=introspect, it also asks whether the token is still active, as our connector does. The tool adds two numbers.
+ * Requires PORT and DATABASE_URL; writes its port to standard output.
  */
 import { createMcpProtectedRequestHandler, mcp, requireMcpAuth } from "@better-auth/mcp";
 import { oauthProviderAuthServerMetadata } from "@better-auth/oauth-provider";

@@ -20,14 +20,14 @@ export const showAccount = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
     const account = await deps.store.readAccount({ userId: user.id, at: deps.clock() });
     if (!account) return c.redirect(withNext("/onboarding", c.req.path), 303);
-    // While an account is being deleted, its owner can only keep it.
+    // During the grace period of a deletion, the owner can only cancel it.
     if (account.profile.deletes_at) return c.redirect("/account/delete", 303);
     return await renderAccount(c, deps, { user, account, done: c.req.query("done") });
   });
 
 /**
  * Field `action`: `sign_out_elsewhere`, change the `country`, `rename` an organization, choose its `mails`, change the
- * `reminders`, `pause_link` or `resume_link`, `stop_events` to an app or `allow_events`, or `alerts_seen`.
+ * `reminders`, `pause_link` or `resume_link`, `stop_events` or `allow_events` to an app, or `alerts_seen`.
  */
 export const postAccount = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
@@ -58,7 +58,7 @@ export const postAccount = (deps: PageDeps): Handler =>
     }
   });
 
-/** Ends the person's other sessions at the identity provider; this one stays. */
+/** Ends the person's other sessions at the identity provider; this one continues. */
 async function signOutElsewhere(c: AppContext, deps: PageDeps): Promise<Done> {
   const { error } = await askIdentityProvider(c, deps, (auth) => auth.signOut({ scope: "others" }));
   if (error) throw new AppError("unavailable", "other sessions were not ended", { cause: error });

@@ -101,7 +101,7 @@ export async function renderAccount(
         />
       ),
     },
-    // The first step shows the address too.
+    // The first step shows the connector's address too.
     (account.connected_apps.length > 0 || account.first_steps.app) && {
       id: "apps",
       title: words.account.apps,
@@ -176,7 +176,7 @@ export async function renderAccount(
     config,
     user,
     tabs: tabsIn(account, organization, "account"),
-    // Shows the connector's address until an app uses it.
+    // Shows the connector's address until an app is connected.
     ...(account.connected_apps.length === 0 && { script: COPY_SCRIPT }),
     children: (
       <>

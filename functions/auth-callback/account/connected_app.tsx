@@ -15,7 +15,7 @@ import { tabsIn } from "./tabs_in.ts";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
 import { isUuid } from "../page_params.ts";
 
-/** @param fields of the form, given the app that `?grant=` selects. */
+/** @param fields the form's fields for the app that `?grant=` selects. */
 const showForm = <Page extends "access" | "disconnect">(
   deps: PageDeps,
   page: Page,
@@ -103,7 +103,7 @@ export const postAccess = (deps: PageDeps): Handler =>
       access: access.data,
       at: deps.clock(),
     });
-    // It was disconnected in the meantime.
+    // The app was disconnected in the meantime.
     if (changed.outcome === "unknown_grant") return c.redirect("/account", 303);
     return c.redirect(`/account?done=access_${access.data}`, 303);
   });

@@ -85,10 +85,10 @@ export function ConnectedApps(
 
 export const appName = (app: ConnectedApp): string => shownClientName(app.client_name);
 
-/** Shows the time of connection to the minute: apps can have the same name. */
+/** Shows the time of connection to the minute, because apps can share a name. */
 export function AppFacts({ app, heading, change, timezone, words, format }: {
   app: ConnectedApp;
-  /** The app's name as a heading, at the page's level. */
+  /** The level of the heading with the app's name. */
   heading: Child;
   /** The link to change the app's access. */
   change?: Child;

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Connections that we ended because a code or token was used twice. Shown until the person dismisses them. */
+/** Connections that the service ended because a code or token was used twice. Shown until the person dismisses them. */
 import type { Child } from "hono/jsx";
 import type { GrantAlert } from "../../../shared/db/identity_store.ts";
 import { shownClientName } from "../../../shared/oauth/client_name.ts";

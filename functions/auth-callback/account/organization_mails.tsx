@@ -15,7 +15,7 @@ interface MailsView {
 }
 
 export function OrganizationMails({ organizations, token, words: { mails: words } }: MailsView) {
-  // Owners get every mail, so show them only after they unsubscribed.
+  // Owners get every mail, so the choice appears only after they unsubscribe.
   const shown = organizations.filter(({ role, mails }) => role === "member" || mails === "none");
   if (shown.length === 0) return null;
   return (

@@ -77,7 +77,7 @@ function Deleting({ organization, reader }: { organization: AccountOrganization;
   );
 }
 
-/** Selects the sentence about the next step; undefined without one. */
+/** Selects the sentence about the next step; undefined if there is none. */
 function nextStep({ organization, words: { planPage: { next }, plan: { names } }, format }: PlanView) {
   const { plan, plan_status, effective_plan, is_trial, trial_ends_at, grace_ends_at } = organization;
   if (plan_status === "past_due" && grace_ends_at) {
@@ -123,7 +123,7 @@ function NextStep(view: PlanView) {
   );
 }
 
-/** A checkout without `{plan}` lets people choose there. */
+/** Without `{plan}` in its URL, the checkout lets people choose the plan. */
 const isSoldIn = ({ checkoutUrl }: Config) => (_: Plan, n: number) => n === 0 || checkoutUrl!.includes("{plan}");
 
 function PlanRow({ organization, features, config, words, plan }: PlanView & { plan: Plan }) {
@@ -150,7 +150,7 @@ function PlanRow({ organization, features, config, words, plan }: PlanView & { p
   );
 }
 
-/** Links to invoices and cancellation, or a contact. */
+/** Links to invoices and cancellation, or a contact address. */
 function Paying({ organization, config, words: { planPage: words } }: PlanView) {
   if (!organization.rights.includes("plan:manage")) return null;
   const urls = createUrls(config);

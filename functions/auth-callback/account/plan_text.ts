@@ -36,7 +36,7 @@ export function planText(state: PlanState, reading: Reading): string {
       : paidText(state, reading);
   }
   if (plan !== "free") {
-    // The trial includes everything the grace period would.
+    // The trial includes everything that the grace period would.
     const paid = plan_status === "past_due" ? words.unpaid(plan) : paidText({ ...state, second_plan: null }, reading);
     return words.paidAndTrial(paid, trial_ends_at, format);
   }

@@ -18,8 +18,8 @@ export interface ReminderAddress {
 }
 
 /**
- * Mails the confirmation link. Returns whether the mail was sent; if not, the change is saved anyway, and reminders go
- * to the sign-in address meanwhile.
+ * Mails the confirmation link and returns whether the mail was sent. The change is saved even if it was not; reminders
+ * then go to the sign-in address.
  */
 export async function mailReminderConfirmation(
   c: AppContext,

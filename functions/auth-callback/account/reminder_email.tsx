@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /**
- * The page behind the confirmation link. It asks for a click, since mail scanners follow links, and works without a
+ * The page behind the confirmation link. It asks for a click, since mail scanners follow links. It works without a
  * session, since the mail may be read on another device.
  */
 import { readForm } from "../../../shared/http/form_post.ts";

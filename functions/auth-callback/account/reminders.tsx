@@ -73,7 +73,7 @@ export function ReminderForm(
   );
 }
 
-/** Owned organizations whose plan includes no reminders, whatever the person ticked. */
+/** Organizations that the person owns and whose plan includes no reminders, whatever the person ticked. */
 function PlanNotice({ organizations, words }: Pick<ReminderView, "organizations" | "words">) {
   const own = organizations.filter(({ role }) => role === "owner");
   const off = own.filter(({ features_off }) => features_off.includes("reminders:email"));

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The addresses to which an app's events go, with buttons to stop and to allow them. */
+/** The URLs that receive an app's events, with buttons to stop and to allow them. */
 import type { Child } from "hono/jsx";
 import type { ConnectedApp } from "../../../shared/db/connected_app.ts";
 import { DateText } from "../../../shared/pages/components.tsx";
@@ -45,5 +45,5 @@ export function Subscriptions({ app, appName, token, words, events, format }: Su
   );
 }
 
-/** A webhook's path can contain a secret. */
+/** Hides the path, because a webhook's path can contain a secret. */
 const hostsOf = ({ subscriptions }: ConnectedApp) => [...Map.groupBy(subscriptions, ({ url }) => new URL(url).host)];

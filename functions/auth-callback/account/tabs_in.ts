@@ -1,4 +1,4 @@
-/** The tabs of pages that read the whole account. */
+/** The tabs of pages that cover the whole account. */
 import type { Account, AccountOrganization } from "../../../shared/db/identity_store.ts";
 import { pagesFor, type Tabs } from "../../../shared/pages/tabs.tsx";
 

@@ -8,7 +8,7 @@ import { type Handler, type PageDeps, signedIn } from "../page_guards.ts";
 import { renderActivity } from "./activity_page.tsx";
 import { renderChange } from "./change_page.tsx";
 
-/** With `change` in the query, the page of one change with its effects and Undo. */
+/** With `change` in the query: the page of one change with its effects and the Undo button. */
 export const showActivity = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
     const asked = readQuery(c);
@@ -25,7 +25,7 @@ export interface Asked {
   before: string | undefined;
 }
 
-/** @throws {AppError} `not_found` for an organization that is not theirs; `invalid_request` before onboarding. */
+/** @throws {AppError} `not_found` for another person's organization; `invalid_request` before onboarding. */
 export async function readActivity(
   { activity, clock }: PageDeps,
   user: SignedInUser,

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The list of changes with its filter, reads by apps per day, and events of accounts and grants. */
+/** The list of changes with its filter, daily reads by apps, and events of accounts and grants. */
 import type { ActivityFilter, ActivityPage } from "../../../shared/db/activity_store.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
@@ -19,7 +19,7 @@ import { ReadCounts } from "./read_counts.tsx";
 import { SecurityEvents } from "./security_events.tsx";
 import { canUndo, UndoForm } from "./undo_form.tsx";
 
-/** Larger changes are undone on their own page, which shows everything first. */
+/** A larger change is undone on its own page, which shows all its effects first. */
 const UNDONE_AT_ONCE = 5;
 
 interface ActivityView {

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** One change: its effects, before and after, and Undo. */
+/** One change: its effects, before and after, and the Undo button. */
 import type { Activity, ActivityPage } from "../../../shared/db/activity_store.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
@@ -18,7 +18,7 @@ import { Byline, summaryOf } from "./change_text.tsx";
 import { changePath } from "./change_path.ts";
 import { canUndo, UndoForm } from "./undo_form.tsx";
 
-/** The tool's refusal of the undo: its code and the obstacles. */
+/** Why the tool refused the undo: its error code and the obstacles. */
 export interface Refused {
   code: string;
   rows?: { subject: Subject }[] | undefined;

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** How often apps read, by day. */
+/** The daily number of reads by apps. */
 import type { ReadCount } from "../../../shared/db/activity_store.ts";
 import { shownClientName } from "../../../shared/oauth/client_name.ts";
 import { Name } from "../../../shared/pages/components.tsx";

@@ -1,4 +1,4 @@
-/** Undoes a change from its page, with the same tool and rules as for an assistant. */
+/** Undoes a change from its page, with the tool and rules that assistants use. */
 import { AppError } from "../../../shared/errors.ts";
 import { proposalPath } from "../../../shared/urls.ts";
 import { publicCode } from "../../../shared/words/codes.ts";
@@ -8,7 +8,7 @@ import { isChange, readActivity } from "./activity.ts";
 import { changePath } from "./change_path.ts";
 import { type Refused, renderChange } from "./change_page.tsx";
 
-/** Fields `organization`, `change` and `key`. The key is unique per form, so that a double click undoes once. */
+/** Fields `organization`, `change` and `key`. Each form has its own key, so a double click undoes only once. */
 export const postUndo = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
     const [organizationId, changeId, key] = ["organization", "change", "key"].map((name) => form.get(name) ?? "");

@@ -3,7 +3,7 @@
 import type { Activity, ActivityPage } from "../../../shared/db/activity_store.ts";
 import type { Reader } from "../../../shared/words/reader.ts";
 
-/** How long a change can be undone; the tool checks it again. */
+/** How long a person can undo a change; the tool checks it again. */
 const DAYS = 30;
 
 export const canUndo = (change: Activity, { may_write: mayWrite }: ActivityPage, now: Date): boolean =>

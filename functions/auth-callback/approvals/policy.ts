@@ -13,7 +13,7 @@ import { type PolicyDone, renderApprovals } from "./policy_page.tsx";
 export const showApprovals = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => await show(c, deps, { user, done: c.req.query("done") }));
 
-/** Field `action`: `add` or `remove` a rule, or set whether `assistants` may approve. For the owner only. */
+/** Field `action`: `add` or `remove` a rule, or set whether `assistants` may approve. Only the owner may. */
 export const postApprovals = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
     const policy = await readPolicy(c, deps, user);

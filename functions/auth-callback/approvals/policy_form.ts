@@ -6,7 +6,7 @@ import type { Form } from "../page_guards.ts";
 export const ROLES: readonly WritingRole[] = ["member", "manager", "owner"];
 export const APPROVERS: readonly Approver[] = ["manager", "owner"];
 
-/** The value of the select for every tool. */
+/** The select's value for every tool. */
 export const ANY = "any";
 
 const MOST_RECORDS = 50_000;
@@ -21,7 +21,7 @@ export interface TypedRule {
   problems: RuleProblems;
 }
 
-/** As sentences. */
+/** Errors as sentences. */
 export interface RuleProblems {
   tool?: string;
   over?: string;
@@ -29,10 +29,10 @@ export interface RuleProblems {
   roles?: string;
 }
 
-/** Only for currencies of similar value, because any other default would be a guess. */
+/** Default limit only for currencies of similar value; for others it would be a guess. */
 const SUGGESTED_OVER: Readonly<Record<string, string>> = { EUR: "200", USD: "200", GBP: "200", CHF: "200" };
 
-/** Default values while there are no rules. */
+/** Defaults while there are no rules. */
 export const suggestedRule = (currency: string): TypedRule => ({
   tool: ANY,
   over: SUGGESTED_OVER[currency] ?? "",
@@ -90,7 +90,7 @@ export function readRule(
   };
 }
 
-/** Null if empty, undefined if invalid. Accepts a decimal comma; no digit grouping. */
+/** Null if empty, undefined if invalid. Accepts a decimal comma, but no digit grouping. */
 function readAmount(text: string): string | null | undefined {
   const written = text.replaceAll(/[\s\u00a0\u202f]/g, "").replace(",", ".");
   if (written === "") return null;
@@ -98,7 +98,7 @@ function readAmount(text: string): string | null | undefined {
 }
 
 /**
- * Equal for two equal rules, so that submitting a form twice adds one. Forms identify rules by this key, because each
+ * Equal for two equal rules, so submitting a form twice adds only one. Forms identify rules by this key, because each
  * change of the policy assigns new ids.
  */
 export const keyOf = ({ tool, roles, over, currency, over_records: records, approver }: NewRule): string =>

@@ -26,7 +26,7 @@ export type PolicyDone = typeof DONE[number];
 interface ApprovalsView {
   user: SignedInUser;
   waiting: Proposals;
-  /** Null without the right to see it. */
+  /** Null unless the reader may see it. */
   policy: ApprovalPolicy | null;
   done: string | undefined;
   /** A rule that could not be added. */
@@ -82,7 +82,7 @@ export async function renderApprovals(
   });
 }
 
-/** Proposals with links to their pages; other pages may list them too. */
+/** Proposals with links to their pages. Other pages use this list too. */
 export function ProposalList({ proposals, reader }: { proposals: readonly ListedProposal[]; reader: Reader }) {
   const { words: { approvalPolicy: words }, format } = reader;
   return (

@@ -1,6 +1,6 @@
 /**
  * A proposal's page and the button that decides it. The form sends the hash of the shown proposal. The link grants no
- * access: people without access get the same answer as for an unknown proposal.
+ * access: without access, a person gets the same response as for an unknown proposal.
  */
 import type { Decision } from "../../../shared/approvals/proposal.ts";
 import { AppError } from "../../../shared/errors.ts";

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** A proposal: its proposer, its exact effects, why it needs approval, and the buttons that decide. */
+/** A proposal: its proposer, its exact effects, the rule that requires approval, and the buttons that decide. */
 import type { Child } from "hono/jsx";
 import type { Proposal } from "../../../shared/approvals/proposal.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
@@ -38,7 +38,7 @@ export async function renderProposal(
   const reader = livingIn(c, proposal.country);
   const { words: { proposal: words }, catalog } = reader;
   const { state, organization } = proposal;
-  // Another person may have decided meanwhile; the page's state then explains it.
+  // Another person may have decided in the meantime; the page's state then explains it.
   const news = NEWS.find((one) => one === asked && (one === "already") === (state !== "pending"));
   const effects = tellEffects(proposal, catalog, reader.format);
   const whole = tellWhole(proposal, catalog, reader.format);

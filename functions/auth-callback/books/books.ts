@@ -37,12 +37,12 @@ export const showBooks = (deps: PageDeps): Handler =>
       if (organizationId === undefined) return await renderNoBooks(c, deps, user);
       throw noPage();
     }
-    // A cursor of an earlier version, or a forged one.
+    // The cursor is from an earlier version, or forged.
     if (!found.expenses.ok) return c.redirect(booksPath(found.organization.id), 303);
     return await renderBooks(c, deps, { user, glance: found, query, cursor, news: newsOf(c.req.query("news")) });
   });
 
-/** Field `action`: `pay` a due date, `undo` that, or `upload` documents. */
+/** Field `action`: `pay` a due date, `undo` that payment, or `upload` documents. */
 export const postBooks = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
     const organizationId = form.get("organization") ?? "";

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The page of the books with its sections. */
+/** The books page with its sections. */
 import { dueDates, type Glance } from "../../../shared/books/glance.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";

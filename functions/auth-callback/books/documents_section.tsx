@@ -5,7 +5,7 @@ import { DateText, Name } from "../../../shared/pages/components.tsx";
 import { documentPath } from "../../../shared/urls.ts";
 import type { Part } from "./part.ts";
 
-/** The maximum on this page; the assistant lists the rest. */
+/** The maximum on this page; the assistant lists the others. */
 const SHOWN = 5;
 
 export function DocumentsSection(

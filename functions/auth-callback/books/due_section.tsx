@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Overdue and upcoming dates, with those after a week collapsed. People with write access can mark each as paid. */
+/** Overdue and upcoming dates; dates after a week are collapsed. People with write access can mark each as paid. */
 import { type DatesInWindow, type DueDate, type Glance, isNew } from "../../../shared/books/glance.ts";
 import { daysAfter } from "../../../shared/iso_day.ts";
 import { DateText, Name, Paperclip, Row } from "../../../shared/pages/components.tsx";
@@ -84,7 +84,7 @@ function DueRow({ date, until, ...part }: Part & { date: DueDate; until: string 
   );
 }
 
-/** The part of the totals that belongs to a bill with more dates than are shown. */
+/** The share of the totals from a bill with more dates than the page shows. */
 function said(
   { count, amount }: DatesInWindow,
   { bill: { amount_mode: mode, currency }, until, reader: { words: { books: { allDates } }, format } }:

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** A month's spending by category: bars that a screen reader reads as categories with amounts. */
+/** A month's spending by category, as bars. A screen reader reads categories with amounts. */
 import { addAmounts } from "../../../shared/amounts.ts";
 import type { Budget, Glance } from "../../../shared/books/glance.ts";
 import { monthsAfter } from "../../../shared/iso_day.ts";
@@ -11,7 +11,7 @@ import type { Part } from "./part.ts";
 export function MonthSection({ spending: { data }, ...part }: Part & { spending: NonNullable<Glance["spending"]> }) {
   const { glance, reader: { words: { books: words }, catalog, format } } = part;
   const { total, budgets, unconverted } = data;
-  // A category with spending only in the month before has no bar.
+  // A category with spending only in the previous month has no bar.
   const rows = data.rows.filter(({ count }) => count > 0);
   const notConverted = unconverted?.map(({ amount, currency }) => format.money(amount, currency)).join(" · ");
   const alone = notConverted ? words.withoutRate(notConverted, total.currency) : words.nothingSpent;
@@ -43,7 +43,7 @@ export function MonthSection({ spending: { data }, ...part }: Part & { spending:
   );
 }
 
-/** The income that the reader may see; absent without income. */
+/** The income that the reader may see; absent without any. */
 function Income({ glance: { income }, reader: { words: { books: words }, format } }: Part) {
   if (!income) return null;
   const { total, unconverted } = income.data;

@@ -1,4 +1,4 @@
-/** Properties that every section of the page of the books gets. */
+/** Properties that every section of the books page receives. */
 import type { Glance } from "../../../shared/books/glance.ts";
 import type { Reader } from "../../../shared/words/reader.ts";
 
@@ -6,7 +6,7 @@ export interface Part {
   glance: Glance;
   /** The reader's address. */
   me: string;
-  /** The token of forms. */
+  /** The form token. */
   token: string;
   reader: Reader;
 }

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Creates, changes and revokes a person's calendar address. A new address is shown once, in the answer to its form. */
+/** Creates, changes and revokes a person's calendar address. The response to the form shows a new address once. */
 import { Buffer } from "node:buffer";
 import { calendarToken } from "../../../shared/calendar/token.ts";
 import { AppError } from "../../../shared/errors.ts";
@@ -26,7 +26,7 @@ export const postCalendar = (deps: PageDeps): Handler =>
       case "hide_amounts":
         return back(c, await showAmounts(deps, owner, false));
       case "end":
-        // An address that was revoked meanwhile counts as revoked.
+        // An address that was revoked in the meantime counts as revoked.
         await deps.calendars.end(owner);
         return back(c, "calendar_ended");
       default:

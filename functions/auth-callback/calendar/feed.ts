@@ -1,6 +1,6 @@
 /**
- * Due dates for a person's calendar app. Apps support no credential but the address, so it can only read, and only
- * while its person may.
+ * Due dates for a person's calendar app. Apps support no credential except the address, so it can only read, and only
+ * while its person has access.
  */
 import type { CalendarFacts } from "../../../shared/calendar/facts.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
@@ -40,5 +40,5 @@ function asFile(c: AppContext, { config }: PageDeps, facts: CalendarFacts): Resp
   });
 }
 
-/** The same answer for every invalid address, whatever the reason. */
+/** The same response for every invalid address, whatever the reason. */
 const unknownCalendar = () => new AppError("not_found", "no such calendar");

@@ -1,4 +1,7 @@
-/** Errors of calendar addresses as plain text: apps read them, and an error page would link to the secret address. */
+/**
+ * Errors of calendar addresses as plain text, because apps read them and an error page would link to the secret
+ * address.
+ */
 import type { RenderError } from "../../../shared/http/app.ts";
 import { hasSecretPath } from "../../../shared/routes.ts";
 

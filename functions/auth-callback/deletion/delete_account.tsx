@@ -1,5 +1,7 @@
 /** @jsxImportSource hono/jsx */
-/** Deletes a person's account after they typed their address. Signing in during the grace period cancels it. */
+/**
+ * Deletes a person's account after they type their address. Signing in during the grace period cancels the deletion.
+ */
 import type { Deletion } from "../../../shared/db/deletion_store.ts";
 import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
@@ -141,7 +143,7 @@ export const postDeleteAccount = (deps: PageDeps): Handler =>
           return await render(c, deps, { user, deletion: await deps.deletions.read(user.id), wrongAddress: true });
         }
         const answer = await deps.deletions.deleteAccount({ userId: user.id, email: user.email, at });
-        // A hand-over gave them an organization meanwhile; the page names it.
+        // The person received an organization by hand-over in the meantime; the page names it.
         if (answer.outcome !== "scheduled") return c.redirect("/account/delete", 303);
         await signOutEverywhere(c, deps);
         const { words: { deleteAccount: words }, format } = c.get("reader");

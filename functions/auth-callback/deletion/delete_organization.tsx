@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Deletes an organization after the owner typed its name. The owner can cancel during the grace period. */
+/** Deletes an organization after the owner types its name. The owner can cancel during the grace period. */
 import { AppError } from "../../../shared/errors.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
@@ -19,7 +19,7 @@ export const showDeleteOrganization = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
     const deletion = await deps.deletions.read(user.id);
     const organization = deletion.organizations.find(({ id }) => id === c.req.param("id"));
-    // Members see the day of deletion; a foreign organization looks like an unknown one.
+    // Members see the day of deletion; another organization looks like an unknown one.
     if (!organization || !(organization.may_delete || organization.deletes_at)) return c.redirect("/account", 303);
     return await render(c, deps, { user, deletion, organization });
   });

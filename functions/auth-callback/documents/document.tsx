@@ -19,7 +19,7 @@ import { Alerts, Choose, FACTS, Missing, ReadFacts } from "./document_facts.tsx"
 
 const ID = /^doc_[0-9a-z]{8,32}$/;
 const TARGET = /^(?:none|(?:exp|bill)_[0-9a-z]{8,32})$/;
-/** Enough characters for people; they cannot end a header or a quoted text. */
+/** Allows the characters that people use; none of them can end a header or a quoted text. */
 const UNSAFE = /[^\w .()+-]/g;
 
 const File = z.object({ name: z.string(), type: z.string(), content: z.string() });
@@ -67,8 +67,8 @@ export const showDocument = (deps: PageDeps): Handler =>
   });
 
 /**
- * Field `to`: a record, with its due date after a colon, or `none`. Without it, the values of missing facts; the
- * database takes only those that the document contains.
+ * Field `to`: a record, followed by a colon and its due date, or `none`. Without it, the values of missing facts; the
+ * database accepts only values that the document contains.
  */
 export const postDocument = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
@@ -97,7 +97,9 @@ export const postDocument = (deps: PageDeps): Handler =>
     return c.redirect(proposal ? proposalPath(proposal) : `${path}?news=refused`, 303);
   });
 
-/** Never shown inside our pages: an untrusted file is downloaded, and the browser must not guess its type. */
+/**
+ * Always a download, because an untrusted file must not appear inside our pages; the browser must not guess its type.
+ */
 export const getDocumentFile = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
     const answer = await deps.documents.open({ userId: user.id, documentId: idOf(c), at: deps.clock() }, true);
@@ -120,7 +122,7 @@ function idOf(c: AppContext): string {
   return id;
 }
 
-/** @throws {AppError} `not_found` unless the person sees it. */
+/** @throws {AppError} `not_found` unless the person may see it. */
 async function find(c: AppContext, deps: PageDeps, user: SignedInUser) {
   const answer = await deps.documents.open({ userId: user.id, documentId: idOf(c), at: deps.clock() });
   const [found] = answer.outcome === "ok" && answer.result.ok ? answer.result.data?.documents as unknown[] : [];

@@ -62,7 +62,7 @@ export function ReadFacts(
   { document: { read, remembered = {}, filed, state }, reader: { words: { documents: words }, format } }: Part,
 ) {
   const amount = read.payable ?? read.gross;
-  /** With a note if the value stood beside a label that a person confirmed. */
+  /** Adds a note if the value stood beside a label that a person confirmed. */
   const noted = (field: typeof FACTS[number], value: Child) =>
     value && remembered[field]
       ? (

@@ -1,4 +1,4 @@
-/** Reads uploaded documents, stores each once, and attaches it if the match is certain. */
+/** Reads uploaded documents, stores each one once, and attaches it if the match is certain. */
 import type { ReadDocument } from "../../../shared/documents/facts.ts";
 import { type Attach, keepRead, type Taken } from "../../../shared/documents/keep_read.ts";
 import { readDocument } from "../../../shared/documents/read_document.ts";
@@ -19,7 +19,7 @@ export interface ReadFile {
   documents: readonly ReadDocument[];
 }
 
-/** One at a time, because reading takes memory. */
+/** Reads one at a time to limit memory. */
 export async function readDocuments(files: readonly SentFile[]): Promise<ReadFile[]> {
   const read: ReadFile[] = [];
   for (const { name, type, bytes } of files) {
@@ -32,7 +32,7 @@ export async function readDocuments(files: readonly SentFile[]): Promise<ReadFil
   return read;
 }
 
-/** A mail may hold several documents. @throws {AppError} `forbidden` when the person may no longer add any. */
+/** A mail may contain several documents. @throws {AppError} `forbidden` when the person may no longer add any. */
 export async function takeDocuments(
   deps: PageDeps,
   { user, organizationId, read }: { user: SignedInUser; organizationId: string; read: readonly ReadFile[] },

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The result of each uploaded file. */
+/** The result for each uploaded file. */
 import type { Taken } from "../../../shared/documents/keep_read.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";

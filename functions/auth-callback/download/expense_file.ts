@@ -1,6 +1,6 @@
 /**
- * Serves the file of expenses behind a link from `list_expenses`. The person named in the link must be signed in.
- * Membership, plan and suspension are checked for each part of the file.
+ * Serves the file of expenses behind a link from `list_expenses`. The person whom the link names must be signed in.
+ * Each part of the file checks membership, plan and suspension again.
  */
 import type { ExpenseFilePart } from "../../../shared/db/identity_store.ts";
 import { AppError } from "../../../shared/errors.ts";
@@ -15,7 +15,7 @@ export const getExpenseFile = (deps: PageDeps): Handler =>
     if (download?.userId !== user.id) {
       throw new AppError("forbidden", "not their link, or too late", { says: ({ fileLinkOver }) => fileLinkOver });
     }
-    // Checked before the first byte, so that a refusal is a page.
+    // Checked before the first byte, because a refusal must be a page.
     const first = await readPart(deps, { ...download, at });
     const { uncategorized } = c.get("reader").words.fileLabels;
     return c.body(stream(deps, { ...download, at }, { first, uncategorized }), 200, {

@@ -1,4 +1,4 @@
-/** The DATEV accounts of an organization, `/organizations/<id>/export/datev`: a setting that the export uses. */
+/** The DATEV accounts of an organization, `/organizations/<id>/export/datev`. The export uses them. */
 import type { DatevSettings } from "../../../shared/export/datev_settings.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";

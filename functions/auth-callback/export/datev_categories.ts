@@ -1,4 +1,4 @@
-/** The categories of the DATEV accounts, as the person sees them. */
+/** The categories in the form of DATEV accounts, with the person's access. */
 import { NO_CATEGORY } from "../../../shared/export/datev_settings.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";

@@ -1,4 +1,4 @@
-/** Reads the form of the DATEV accounts. */
+/** Reads the form of DATEV accounts. */
 import { ACCOUNT, type DatevSettings, TAX_RATES } from "../../../shared/export/datev_settings.ts";
 import type { PageWords } from "../../../shared/words/page_words.ts";
 import type { Form } from "../page_guards.ts";
@@ -6,7 +6,7 @@ import type { Form } from "../page_guards.ts";
 /** The input by field name, to show again with its errors. */
 export interface TypedDatev {
   values: Readonly<Record<string, string>>;
-  /** As sentences. */
+  /** Errors as sentences. */
   problems: Readonly<Record<string, string>>;
 }
 
@@ -31,7 +31,8 @@ export const typedOf = (settings: DatevSettings | null): TypedDatev => ({
 });
 
 /**
- * @param asked.before the earlier settings, whose accounts stay for categories missing in the form, such as newer ones
+ * @param asked.before the earlier settings. They keep the accounts of categories that the form lacks, such as newer
+ * ones.
  */
 export function readDatev(
   form: Form,

@@ -1,7 +1,7 @@
 /**
- * The export of an organization's books, `/organizations/<id>/export`: everything as a ZIP archive, or the accountant's
- * file of a period. A download is a form post of a signed-in person with the right to export, checked for each page of
- * rows. No link can be shared. Exports work on every plan.
+ * The export of an organization's books, `/organizations/<id>/export`: everything as a ZIP archive, or the
+ * accountant's file of a period. A signed-in person with the right to export downloads it through a form, and each
+ * page of rows checks that right again. No shareable link exists. Exports work on every plan.
  */
 import { accountantFolder, type Folder } from "../../../shared/export/accountant_folder.ts";
 import { writeAccountantRows } from "../../../shared/export/accountant_file.ts";
@@ -76,10 +76,10 @@ async function sendPayments(c: AppContext, deps: PageDeps, exporting: Exporting,
   if (isFolder && form.get("open_months") !== "yes" && (!closed || closed < period.to)) {
     return await renderExport(c, deps, { ...exporting, isOpen: true });
   }
-  // Checked before the first byte, so that a refusal is a page.
+  // Checked before the first byte, because a refusal must be a page.
   const first = await readPage(deps, exporting, { part: "payments", after: null, period });
   if (first.rows.length === 0) return await renderExport(c, deps, { ...exporting, empty: period });
-  // Record the export only now, because an empty period exports nothing.
+  // Recorded only now, because an empty period exports nothing.
   const recorded = await openExport(c, deps, { user: exporting.user, wanted: "payments" });
   if ("refusal" in recorded) {
     return await renderExportRefusal(c, deps, { user: exporting.user, refusal: recorded.refusal });
@@ -105,7 +105,7 @@ async function sendPayments(c: AppContext, deps: PageDeps, exporting: Exporting,
   return send(c, ReadableStream.from(parts()), { type: "text/csv; charset=utf-8", name });
 }
 
-/** Undefined while nobody has set the accounts. */
+/** Undefined until someone sets the accounts. */
 function datevOf(c: AppContext, { clock }: PageDeps, { organization }: Exporting, period: Period): Folder["datev"] {
   const { datev: settings, closed_through: closed = null, base_currency: currency = "" } = organization;
   const { datevFiles: words } = c.get("reader").words;
@@ -123,7 +123,7 @@ async function readPage(
   throw new AppError("forbidden", "refused meanwhile", { says: ({ exportEnded }) => exportEnded });
 }
 
-/** @throws {AppError} `invalid_request` for invalid days, or in the wrong order. */
+/** @throws {AppError} `invalid_request` for invalid days, or days in the wrong order. */
 function readPeriod(form: Form, today: string): Period {
   const [from, to] = [form.get("from") ?? "", form.get("to") ?? ""];
   const named = PERIODS.find((name) => name === form.get("period"));

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The two exports on one page, or why they are unavailable. Each is a form whose response is the file. */
+/** Both exports on one page, or the reason why they are unavailable. Each is a form whose response is the file. */
 import type { OpenedExport } from "../../../shared/db/export_store.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";

@@ -1,5 +1,5 @@
 /**
- * Shows the progress of an upload and its processing, and continues the processing without a new page. Without scripts,
+ * Shows the progress of an upload and its processing, and continues the processing on the same page. Without scripts,
  * the same forms lead from page to page.
  */
 export const PROGRESS_SCRIPT = `{

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Why a file cannot be uploaded here. Does not reveal whether the import exists or whose it is. */
+/** Explains why a file cannot be uploaded here, without revealing whether the import exists or who owns it. */
 import type { AppContext } from "../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { renderProblem } from "../../../shared/pages/error_page.tsx";

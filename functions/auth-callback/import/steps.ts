@@ -13,16 +13,16 @@ export interface OpenImport {
   import_id: string;
   state: "waiting" | "reading" | "matching" | "ready" | "committed";
   account?: { name: string };
-  /** Of the file. */
+  /** Size of the file. */
   name?: string;
-  /** Staging a row and matching it count as one each. */
+  /** Progress in rows; staging a row and matching it count as one each. */
   done: number;
   total: number;
 }
 
 /**
- * Why an import can't be shown: it is another person's, the reader lost access to the books, or its link already took a
- * file.
+ * Why an import can't be shown: it belongs to another person, the reader lost access to the books, or its link already
+ * received a file.
  */
 export type UploadRefusal = "unknown" | "refused" | "used";
 
@@ -73,7 +73,7 @@ export async function openImport(
 }
 
 /**
- * Undefined for a problem of the file.
+ * Undefined for a problem with the file.
  * @throws {AppError} `unavailable` while another request works on the import for longer than a page waits.
  */
 export function refusalOf({ code }: RefusalFacts): UploadRefusal | undefined {
@@ -106,12 +106,12 @@ export interface Preview {
   /** Set when there are more than the listed ones. */
   questions_count?: number;
   totals: Record<string, string>;
-  /** Counts readable rows; otherwise empty. */
+  /** Counts the readable rows; empty if there are none. */
   period: { from?: string; to?: string };
   sample: { date: string; name: string; payee?: string; amount: string; currency: string; is_refund?: true }[];
 }
 
-/** Why a readable file has no preview: all its rows are in closed months, or none of them is readable. */
+/** Why a readable file has no preview: all its rows are in closed months, or no row is readable. */
 export type NoPreview = { closed?: { month: string; to: string } };
 
 export async function previewOf({ step }: Found): Promise<Preview | NoPreview> {

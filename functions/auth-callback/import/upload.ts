@@ -1,7 +1,7 @@
 /**
  * The upload page, `/account/import/<import_id>`, from a link that `import_expenses` or `attach_document` returned. It
- * takes a bank statement or any number of documents. Session, membership, plan and the import's owner are checked
- * before the file is read, and no model ever gets the file.
+ * accepts a bank statement or any number of documents. It checks the session, membership, plan and the import's owner
+ * before it reads the file, and no model ever gets the file.
  */
 import { cleanText } from "../../../shared/clean_text.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
@@ -16,14 +16,12 @@ import { type Found, openImport, refusalOf } from "./steps.ts";
 import { renderUpload } from "./upload_page.tsx";
 import { renderUploaded } from "./uploaded_page.tsx";
 
-/** The total of all files in one form, which is in memory several times at once. */
+/** The total of all files in one form, of which memory holds several copies at once. */
 export const MAX_SENT_BYTES = 25 * 1024 * 1024;
 const MAX_FILES = 20;
 /** Well below the timeouts of the platform and the front doors. */
 export const WORK_MS = 20_000;
-/**
- * For pages that show progress themselves (field `brief`): short, but several times the time that reading a file takes.
- */
+/** For pages that show progress themselves (field `brief`): short, but several times as long as reading a file. */
 const BRIEF_MS = 5_000;
 
 export const showUpload = (deps: PageDeps): Handler =>
@@ -34,7 +32,7 @@ export const showUpload = (deps: PageDeps): Handler =>
     return await render(c, deps, found);
   });
 
-/** Takes the file, or a form without one to continue with an earlier file. */
+/** Accepts the file, or a form without one to continue with an earlier file. */
 export const postUpload = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
     refuseOtherSites(c, deps.config);
@@ -92,7 +90,8 @@ async function goOn(c: AppContext, deps: PageDeps, found: Found): Promise<Respon
 }
 
 /**
- * The page shows the outcome from the database, because it may be reloaded and an assistant may continue the import.
+ * The page reads the outcome from the database, because a person may reload it and an assistant may continue the
+ * import.
  */
 async function work(
   c: AppContext,

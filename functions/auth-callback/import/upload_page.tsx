@@ -12,7 +12,7 @@ import type { Found } from "./steps.ts";
 
 /**
  * Types that the file dialog offers. Phones grey out unlisted media types, and QIF, OFX and MT940 files have arbitrary
- * ones, so untyped bytes are listed too.
+ * ones, so the list includes untyped bytes.
  */
 const ACCEPT = [
   ...[".csv", ".tsv", ".txt", ".xlsx", ".ofx", ".qfx", ".qif", ".sta", ".mt940", ".940", ".xml"],
@@ -104,7 +104,7 @@ export async function renderUpload(
 
 type Reasons = Record<string, ((params: RefusalFacts["params"]) => { message: string }) | undefined>;
 
-/** The assistant's error texts without their hints, which concern its call. */
+/** Error texts of the assistant without their hints, which concern its call. */
 function reasonOf({ code, params = {} }: RefusalFacts, words: PageWords["uploadFailures"]): string {
   if (code === "no_file") return words.noFile;
   return (words.reasons as object as Reasons)[code]?.(params).message ?? words.unreadable;

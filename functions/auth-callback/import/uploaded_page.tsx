@@ -46,7 +46,7 @@ export async function renderUploaded(c: AppContext, deps: PageDeps, found: Found
   });
 }
 
-/** Isolates the name, so that its direction does not reach the amount. */
+/** Isolates the name, because its direction must not affect the amount. */
 const apart = <One extends { name: string }>(one: One): One => ({ ...one, name: `\u2068${one.name}\u2069` });
 
 const EFFECTS = ["pays", "corrects", "removes"] as const;

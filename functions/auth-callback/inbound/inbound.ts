@@ -1,4 +1,4 @@
-/** The page of an organization's mail: its address, its senders, and mail that waits for a decision. */
+/** The page of an organization's incoming mail: its address, its senders, and mail that waits for a decision. */
 import { createInboundPageStore, INBOUND_ACTIONS } from "../../../shared/db/inbound_page_store.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { organizationPath } from "../../../shared/urls.ts";
@@ -21,7 +21,7 @@ export const showInbound = (deps: PageDeps): Handler =>
     return await renderInbound(c, deps, { user, inbound, domain: config.inbound.domain, done: c.req.query("done") });
   });
 
-/** Form fields `action` (`InboundAction`) and `target`: a mail's id, or for `forget` a sender's address. */
+/** Form fields `action` (`InboundAction`) and `target`: a mail's id; for `forget`, a sender's address. */
 export const postInbound = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
     if (!deps.config.inbound) throw noPage();

@@ -1,4 +1,4 @@
-/** Paths of the pages about members. */
+/** Paths of the member pages. */
 import { organizationPath } from "../../../shared/urls.ts";
 
 export const membersPath = (organizationId: string, done?: string): string =>

@@ -68,8 +68,8 @@ async function read(c: AppContext, { members, clock }: PageDeps, user: SignedInU
 }
 
 /**
- * Like a sign-in link, the secret proves access to the invited mailbox, so it may create the account of that address.
- * It never signs in an existing account, because an invitation is valid for days and may be forwarded.
+ * The secret proves access to the invited mailbox, as a sign-in link does, so it may create the account of that
+ * address. It never signs in to an existing account, because an invitation is valid for days and may be forwarded.
  */
 async function acceptSignedOut(c: AppContext, deps: PageDeps): Promise<Response> {
   const form = await readVisitorForm(c, deps.config);
@@ -98,7 +98,7 @@ const noSignIn = (cause: unknown) =>
     cause,
   });
 
-/** Without a profile, the form has its two fields. */
+/** Without a profile, the form also has the two profile fields. */
 async function accept(
   c: AppContext,
   deps: PageDeps,

@@ -10,7 +10,7 @@ import { isGivenRole } from "./asked.ts";
 export interface Invited {
   address: string;
   role: string | undefined;
-  /** As sentences. */
+  /** Errors as sentences. */
   problems: { address?: string; role?: string };
 }
 

@@ -15,22 +15,22 @@ import { invitationPath, membersPath } from "./addresses.ts";
 
 const DAYS = 7;
 
-// The prefix identifies it for secret scanners and for our own log.
+// Secret scanners and our own log recognize the token by this prefix.
 const PREFIX = "exp_inv_";
 const TOKEN = /^exp_inv_[A-Za-z0-9_-]{43}$/;
 
-/** A new link's secret: 256 random bits, of which the database keeps only the SHA-256. */
+/** A new link's secret: 256 random bits. The database stores only their SHA-256. */
 export function newInvitationToken(): { token: string; tokenHash: string } {
   const token = PREFIX + Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
   return { token, tokenHash: hashToken(token) };
 }
 
-/** The hash of a link's token; undefined when it cannot be one of ours. */
+/** The hash of a link's token; undefined for a malformed token. */
 export const hashInvitationToken = (token: string | undefined): string | undefined =>
   token && TOKEN.test(token) ? hashToken(token) : undefined;
 
 /**
- * Counts a mail before the change, since a new link that is not sent would already have replaced the earlier one.
+ * Counts a mail before the change, because a new, unsent link would already have replaced the earlier one.
  * @throws {AppError} `rate_limited`
  */
 export async function claimMemberMail(
@@ -42,7 +42,7 @@ export async function claimMemberMail(
   await claimAttempt(c, deps, { attempt: "member_mail_to", subject: address });
 }
 
-/** @return whether it was sent; if not, it can be sent again from the page. */
+/** @return whether the mail was sent; if not, the page can send it again. */
 export async function mailInvitation(
   c: AppContext,
   deps: PageDeps,

@@ -123,7 +123,7 @@ export async function renderMembers(
   });
 }
 
-/** A hand-over that waits for the reader or that they proposed. */
+/** A hand-over that waits for the reader, or that the reader proposed. */
 function Handover({ members: { id, handover }, token, words, format }: Parts) {
   if (!handover) return null;
   const day = <DateText at={handover.expires_at} format={format} />;

@@ -1,4 +1,4 @@
-/** The page between the first sign-in and using the service. */
+/** The page between a person's first sign-in and first use of the service. */
 import type { AppContext } from "../../../shared/http/app.ts";
 import { countryOfLanguages, currencyOfCountry, isCountry } from "../profile/country.ts";
 import { isEmail, reminderAddress } from "../profile/email.ts";
@@ -17,7 +17,7 @@ const goalOf = (c: AppContext) => safeNextPath(c.req.query("next")) ?? "/account
 export const showOnboarding = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
     const { onboarded, currencies } = await deps.store.readOnboarding(user.id);
-    // The form for an invited person asks for no organization.
+    // An invited person's form asks for no organization.
     if (onboarded || invitationTokenOf(goalOf(c))) return c.redirect(goalOf(c), 303);
     await refuseUninvited(deps, user);
     const values = suggest(c, user.email);

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The onboarding form: five fields, prefilled with our best guess, each with the reason why we ask. */
+/** The onboarding form: five fields with guessed values, each with the reason for the question. */
 import type { Onboarding } from "../../../shared/db/identity_store.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createBrowserToken } from "../../../shared/http/browser_token.ts";
@@ -20,7 +20,7 @@ export interface OnboardingView {
   currencies: readonly string[];
   values: Onboarding;
   problems: Problems;
-  /** The values are guesses; the browser may have better ones. */
+  /** The values are guesses; the browser may know better ones. */
   isFresh: boolean;
 }
 
@@ -145,8 +145,8 @@ export const TimezoneField = ({ values, problems, reader: { words: { onboarding:
   />
 );
 
-// The browser's time zone is a better hint than its language, which is often left at "English (United States)". A
-// changed country suggests its currency until one is chosen by hand.
+// The browser's time zone is a better hint than its language, which people often leave at "English (United States)".
+// Changing the country also changes the suggested currency until the person chooses one.
 export const SUGGEST = `{
 const [country, zone, currency] = ["country", "timezone", "base_currency"].map((id) => document.getElementById(id));
 const own = Intl.DateTimeFormat().resolvedOptions().timeZone;

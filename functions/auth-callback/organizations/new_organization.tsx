@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Creates another organization of a person. `?next=` is the next page, because the consent page sends people here. */
+/** Creates another organization for a person. `?next=` is the next page, because the consent page links here. */
 import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { claimAttempt } from "../../../shared/http/attempts.ts";
@@ -15,7 +15,7 @@ import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_gua
 
 interface Values {
   name: string;
-  /** The country's currency when absent. */
+  /** The country's currency if absent. */
   baseCurrency?: string | undefined;
 }
 type Problems = { name?: string; base_currency?: string };
@@ -57,7 +57,7 @@ async function render(
   const at = clock();
   const here = c.req.path + new URL(c.req.url).search;
   const asked = await members.readNewOrganization({ userId: user.id, at });
-  // Without a path back to this page, which would redirect a suspended person in a loop.
+  // Has no path back to this page, which would redirect a suspended person in a loop.
   if (!asked) return c.redirect("/onboarding", 303);
   const reader = livingIn(c, asked.country);
   const { newOrganization: words, frame } = reader.words;

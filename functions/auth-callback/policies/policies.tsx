@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
  * The privacy policy and the terms: stored data, its retention, and its processors according to the settings. Without
- * `OPERATOR_NAME`, `OPERATOR_CONTACT` and `OPERATOR_COUNTRY` they identify themselves as templates.
+ * `OPERATOR_NAME`, `OPERATOR_CONTACT` and `OPERATOR_COUNTRY`, both pages identify themselves as templates.
  */
 import type { Child } from "hono/jsx";
 import { type Config, hasOperator } from "../../../shared/config.ts";

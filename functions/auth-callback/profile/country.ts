@@ -1,4 +1,4 @@
-/** Countries and the currency each suggests. Any combination is valid. */
+/** Countries and the currency that each suggests. Any combination is valid. */
 import countryToCurrency from "country-to-currency";
 import type { PageFormat } from "../../../shared/words/page_format.ts";
 import type { Reader } from "../../../shared/words/reader.ts";
@@ -10,7 +10,7 @@ export interface Country {
   currency: string;
 }
 
-// The package includes a withdrawn code and a user-assigned one; leave both out.
+// The package also has a withdrawn and a user-assigned code; leave both out.
 const NOT_ISO_3166_1 = ["AN", "XK"];
 
 /** All countries of ISO 3166-1. */
@@ -32,7 +32,7 @@ export function countryOfLanguages(acceptLanguage: string | undefined): string |
   return regions.map((region) => region?.toUpperCase()).find((region) => region !== undefined && isCountry(region));
 }
 
-/** Choices of a currency: "EUR – Euro". */
+/** Options of a currency select: "EUR – Euro". */
 export const currencyOptions = (codes: readonly string[], { words, format }: Reader) =>
   codes.map((code) => ({ value: code, label: `${code} – ${words.currencies[code] ?? format.currency(code)}` }));
 

@@ -1,4 +1,4 @@
-/** Email addresses. Only a delivered mail proves that one exists. */
+/** Email addresses. Only a delivered mail proves that an address exists. */
 
 /** The maximum of RFC 5321 §4.5.3.1. */
 const MAX_LENGTH = 254;

@@ -1,10 +1,10 @@
-/** Time zones by IANA name: the available ones, and the one a country suggests. */
+/** Time zones by IANA name: the available ones, and the one that a country suggests. */
 import { once } from "../../../shared/words/remember.ts";
 import { COUNTRIES, isCountry } from "./country.ts";
 
 /**
- * Zones that CLDR, and so every browser, still lists under the older name (IANA `backward`). We show and store the
- * newer name; the database and the runtimes know both.
+ * Zones that CLDR, and therefore every browser, lists under their older name (IANA `backward`). The service shows and
+ * stores the newer name; the database and the runtimes know both.
  */
 export const RENAMED_TIMEZONES: Readonly<Record<string, string>> = {
   "America/Buenos_Aires": "America/Argentina/Buenos_Aires",

@@ -22,7 +22,7 @@ export async function continueAfterSignIn(
     ? deps.store.noteSignIn({ userId, email, at: deps.clock() })
     : deps.store.readOnboarding(userId);
   const { onboarded, leaving } = await noted.catch((error) => {
-    // The code is spent and the session valid. The next page reports the outage and works after a reload.
+    // The code is used up and the session is valid. The next page reports the outage and works after a reload.
     if (error instanceof AppError && error.code === "unavailable") return { onboarded: true, leaving: undefined };
     throw error;
   });

@@ -1,6 +1,6 @@
 /**
  * The identity provider redirects here with a code to exchange, a mailed token to confirm, or an error. This page
- * starts the session. An existing session is read only to warn before switching accounts.
+ * starts the session. It reads an existing session only to warn before switching accounts.
  */
 import type { AppContext } from "../../../shared/http/app.ts";
 import { readVisitorForm } from "../../../shared/http/form_post.ts";
@@ -19,7 +19,7 @@ import { renderConfirm } from "./confirm_page.tsx";
 import { readMailedAddress } from "./mailed_address.ts";
 import type { Handler, OpenPageDeps } from "../page_guards.ts";
 
-/** Not "email_change": a link that confirms an address starts no session (decision 112). */
+/** Excludes "email_change": a link that confirms an address starts no session (decision 112). */
 const MAIL_TYPES = ["email", "magiclink", "signup", "invite", "recovery"] as const;
 type MailType = (typeof MAIL_TYPES)[number];
 
@@ -33,12 +33,12 @@ export const finishSignIn = (deps: OpenPageDeps): Handler => async (c) => {
   if (error || error_code) return await fail(c, deps, failureOf(error_code, error));
   if (code) return await exchangeCode(c, deps, { code, flowId: sb_flow_id });
   if (!mailedToken(c)) return await fail(c, deps, "incomplete");
-  // Submitting reports the outage; until then the account stays the same.
+  // The outage appears when the form is submitted; until then the account stays the same.
   const user = await readSession(c, deps).catch(() => null);
   return await renderConfirm(c, deps, { address: await addressOf(c, deps), user });
 };
 
-/** Submits the confirm page. Signs in only the person that the page named or whose address was typed. */
+/** Handles the confirm page's form. Signs in only the person whom the page named or whose address was typed. */
 export const postCallback = (deps: OpenPageDeps): Handler => async (c) => {
   const form = await readVisitorForm(c, deps.config);
   const token = mailedToken(c);
@@ -51,14 +51,14 @@ export const postCallback = (deps: OpenPageDeps): Handler => async (c) => {
   const isMeant = (user: { email?: string | undefined }) => user.email?.toLowerCase() === address.toLowerCase();
   const { data, error } = await askIdentityProvider(c, deps, async (auth) => {
     const answer = await auth.verifyOtp(token);
-    // The session has already started; end it, so that nobody receives it.
+    // The session has already started. End it, so that nobody receives it.
     if (answer.data.user && !isMeant(answer.data.user)) await auth.signOut({ scope: "local" });
     return answer;
   });
   if (isSuspension(error)) throw suspended();
   if (error || !data.user) return await fail(c, deps, failureOf(error?.code));
   if (!isMeant(data.user)) {
-    // The earlier session continues.
+    // The existing session continues.
     c.set("cookies", []);
     return await fail(c, deps, "other_address");
   }
@@ -89,14 +89,14 @@ async function exchangeCode(
   if (isSuspension(error)) throw suspended();
   if (error || !data.user) return await fail(c, deps, failureOf(error?.code));
   if (!isOurSession(data.session.access_token, deps.config)) {
-    // Drop the cookies, so that nobody receives the session.
+    // Drops the cookies, so that nobody receives the session.
     c.set("cookies", []);
     return await fail(c, deps, "refused");
   }
   return await continueAfterSignIn(c, deps, { user: data.user, next: nextOf(c) });
 }
 
-/** Always 400. After any problem with the link, the person has to start again, and `next` is kept. */
+/** Always 400. After any problem with the link, the person must start again; `next` is kept. */
 function fail(c: AppContext, { config, log }: OpenPageDeps, failure: CallbackFailure): Promise<Response> {
   log.info("sign_in_failed", { request_id: c.get("requestId"), reason: failure });
   const { reasons, unchanged, again } = c.get("reader").words.signInFailures;

@@ -1,4 +1,7 @@
-/** Why a sign-in failed. The identity provider's message is never shown: anyone can put text into that link. */
+/**
+ * Why a sign-in failed. The page never shows the identity provider's message, because anyone can put text into that
+ * link.
+ */
 import type { PageWords } from "../../../shared/words/page_words.ts";
 
 export type CallbackFailure = keyof PageWords["signInFailures"]["reasons"];

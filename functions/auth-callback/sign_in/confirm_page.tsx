@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
- * The page behind a mailed link: shows the address that it signs in and asks for a click, since mail scanners follow
- * links but submit no forms.
+ * The page behind a mailed link. It shows the address that the link signs in. It asks for a click, since mail scanners
+ * follow links but submit no forms.
  */
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createBrowserToken } from "../../../shared/http/browser_token.ts";
@@ -11,7 +11,7 @@ import { renderPage } from "../../../shared/pages/layout.tsx";
 import type { OpenPageDeps } from "../page_guards.ts";
 
 export interface ConfirmView {
-  /** Undefined if the link names no address; then the person types it. */
+  /** Undefined if the link names no address; the person then types it. */
   address: string | undefined;
   /** The currently signed-in person. */
   user: SignedInUser | null;

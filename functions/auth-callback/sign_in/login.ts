@@ -16,12 +16,12 @@ import type { Form, Handler, OpenPageDeps } from "../page_guards.ts";
 import { maySignUp } from "./may_sign_up.ts";
 import { readPendingSignIn, storeSignIn } from "./waiting_sign_in.ts";
 
-/** The identity provider sends the mail before it answers. */
+/** The identity provider sends the mail before it responds. */
 const MAIL_DEADLINE_MS = 10_000;
 
 /**
- * Errors of settings under which nobody gets a mail, so they reveal no address: a project without its own mail server
- * mails only its members, and mail sign-in may be off.
+ * Configuration errors that affect every address, so they reveal nothing: without its own mail server, a project mails
+ * only its members, and mail sign-in may be off.
  */
 const MISCONFIGURED = ["email_address_not_authorized", "email_provider_disabled"];
 
@@ -74,7 +74,7 @@ async function sendLink(c: AppContext, deps: OpenPageDeps, { form, next }: Step)
   });
   if (MISCONFIGURED.includes(error?.code ?? "")) throw noMail(error);
   if (error?.code === "email_address_invalid" || error?.code === "validation_failed") return await refuse();
-  // Any other error (sign-up closed, address banned) would reveal who has an account, so show success.
+  // Any other error (sign-up closed, address banned) would reveal who has an account, so the page shows success.
   if (error) deps.log.error("sign_in_mail_refused", { request_id: c.get("requestId"), code: error.code });
   await storeSignIn(c, deps, address);
   return c.redirect(withNext("/login?sent=1", next), 303);

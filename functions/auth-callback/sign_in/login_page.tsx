@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The sign-in pages: the address form, then the page after the mail was sent. */
+/** The sign-in pages: the address form, and the page after the mail was sent. */
 import type { Config } from "../../../shared/config.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createBrowserToken } from "../../../shared/http/browser_token.ts";
@@ -148,7 +148,7 @@ export async function renderSent(
   });
 }
 
-/** Links to the mailbox only on a page that the embedded stack's own machine opened. */
+/** Links to the mailbox only when the machine of the embedded stack itself opened the page. */
 const localUrlFor = (c: AppContext, { localUrl }: Pick<Config, "localUrl">): string | undefined =>
   c.req.header(DIRECT_HEADER) ? localUrl : undefined;
 

@@ -4,7 +4,7 @@ import { signOut } from "../../../shared/http/session.ts";
 import { safeNextPath, withNext } from "../../../shared/next_path.ts";
 import type { Handler, OpenPageDeps } from "../page_guards.ts";
 
-/** `next` is kept for "not you?", which signs in another person. */
+/** Keeps `next` for "not you?", which signs in another person. */
 export const postLogout = (deps: OpenPageDeps): Handler => async (c) => {
   const form = await readVisitorForm(c, deps.config);
   await signOut(c, deps);

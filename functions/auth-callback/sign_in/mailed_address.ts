@@ -1,6 +1,7 @@
 /**
- * The address that a mailed link signs in. We sign it and add it to the link, because only the identity provider can
- * read its token. The link is mailed to this address, so its holder can read that mail. By itself it signs nobody in.
+ * The address that a mailed link signs in. It is signed and added to the link, because only the identity provider can
+ * read its token. The holder of the link can read mail to this address, so it reveals nothing. By itself it signs
+ * nobody in.
  */
 import type { Config } from "../../../shared/config.ts";
 import { readToken, signToken } from "../../../shared/signed_token.ts";

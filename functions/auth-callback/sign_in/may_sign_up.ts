@@ -1,6 +1,6 @@
 /**
- * `SIGN_UP=invited`: a person without an account needs an invitation. For everybody else, the sign-in mail creates no
- * account, and an account from another source, such as another sign-in service, gets no organization.
+ * `SIGN_UP=invited`: a person without an account needs an invitation. Without one, the sign-in mail creates no
+ * account. An account from another source, such as another sign-in service, gets no organization.
  */
 import { AppError } from "../../../shared/errors.ts";
 import type { OpenPageDeps } from "../page_guards.ts";

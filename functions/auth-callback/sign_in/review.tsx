@@ -1,7 +1,8 @@
 /** @jsxImportSource hono/jsx */
 /**
- * Sign-in of a directory's reviewer, who has a code instead of a mailbox. The page exists only while `REVIEW_SIGN_IN`
- * is on; the database determines the person, the organization and the lifetime of a code (identity.reviewers).
+ * Sign-in for the reviewer of a directory, who has a code instead of a mailbox. The page exists only while
+ * `REVIEW_SIGN_IN` is on. The database determines the person, the organization and the lifetime of a code
+ * (identity.reviewers).
  */
 import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";

@@ -1,6 +1,7 @@
 /**
- * The pending sign-in of a browser: the mailed address, and an id for counting typed codes. A cookie holds it, so that
- * the page survives a reload and no URL contains the address. It is signed, so that nobody can fake a pending sign-in.
+ * The pending sign-in of a browser: the mailed address, and an id for counting typed codes. A cookie stores it,
+ * because it must survive a reload and no URL may contain the address. The cookie is signed, so nobody can fake a
+ * pending sign-in.
  */
 import { parse, serialize } from "hono/utils/cookie";
 import type { AppContext } from "../../../shared/http/app.ts";
@@ -28,7 +29,7 @@ export function clearPendingSignIn(c: AppContext, deps: OpenPageDeps): void {
   if (cookieOf(c, deps) !== undefined) setCookie(c, deps, { value: "", maxAge: 0 });
 }
 
-/** Undefined if no sign-in was started here within the hour. */
+/** Undefined if this browser started no sign-in within the hour. */
 export async function readPendingSignIn(c: AppContext, deps: OpenPageDeps): Promise<WaitingSignIn | undefined> {
   const claims = await readToken(deps.config.codeSecrets, LABEL, {
     token: cookieOf(c, deps) ?? "",

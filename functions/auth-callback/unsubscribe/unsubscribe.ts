@@ -1,8 +1,8 @@
 /**
- * The unsubscribe link of reminder mails. GET asks for confirmation, because mail scanners follow links. POST acts
- * without a session or form token: the signed link is the authorization for 90 days, and mail programs post to it (RFC
- * 8058 section 3.2). Mails get forwarded and archived, so the link reveals nothing about the bills, and an old link, or
- * choosing a single bill, requires the person's session.
+ * The unsubscribe link of reminder mails. GET asks for confirmation, because mail scanners follow links. POST needs
+ * neither a session nor a form token: the signed link authorizes it for 90 days, and mail programs post to it (RFC
+ * 8058 section 3.2). People forward and archive mails, so the link reveals nothing about the bills. An old link, or
+ * the choice of a single bill, requires the person's session.
  */
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken, requireFormToken } from "../../../shared/http/form_post.ts";

@@ -18,7 +18,7 @@ const here = (c: AppContext) => c.req.path + new URL(c.req.url).search;
 
 export interface QuestionView {
   choices: Unsubscribable;
-  /** The signed-in person, who may differ from the link's. */
+  /** The signed-in person, who may not be the link's person. */
   user: SignedInUser | null;
   /** Present if the link's person is signed in. */
   formToken: string | undefined;
@@ -57,7 +57,7 @@ export function renderQuestion(
   });
 }
 
-/** No choice with a single organization and no bills. */
+/** No choice for a single organization without bills. */
 function Choices({ organizations, words }: { organizations: Organizations; words: UnsubscribeWords }) {
   const bills = organizations.flatMap((organization) => organization.bills ?? []);
   if (organizations.length === 1 && bills.length === 0) return null;
@@ -126,7 +126,7 @@ export function renderDone(c: AppContext, { config }: PageDeps, scope: Scope): P
   });
 }
 
-/** For actions that require the link's person. @param user a different signed-in person. */
+/** For actions that only the link's person may take. @param user a different signed-in person. */
 export function askToSignIn(c: AppContext, { config }: PageDeps, user: SignedInUser | null): Promise<Response> {
   const { unsubscribe: { otherAccount, signIn }, problems, frame } = c.get("reader").words;
   const changed = problems.unchanged;

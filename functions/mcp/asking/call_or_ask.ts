@@ -1,7 +1,8 @@
 /**
- * Asks the person in the client's own form where a tool would otherwise have the model ask, and calls the tool again
- * with the answers. The server keeps no state between the two requests. The questions travel through the client, signed
- * for ten minutes and bound to the grant (a person, an organization and an app), the tool and the arguments.
+ * Asks the person in the client's own form when a tool needs an answer, instead of leaving the question to the model,
+ * and calls the tool again with the answers. The server keeps no state between the two requests. The questions travel
+ * through the client, signed for ten minutes and bound to the grant (a person, an organization and an app), the tool
+ * and the arguments.
  */
 import {
   type CallToolResult,
@@ -19,13 +20,13 @@ import { answered, Asked, formOf } from "./form.ts";
 
 const LABEL = "elicitation";
 const LIFETIME_MS = 10 * 60_000;
-/** The key of a result's only form. */
+/** The key of the only form in a result. */
 const KEY = "answers";
 
 export interface AskingDeps {
   secrets: readonly string[];
   clock: Clock;
-  /** The caller's grant, if their access has not ended. */
+  /** The caller's grant, unless their access has ended. */
   grantId(): Promise<string | undefined>;
 }
 

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import type { Arguments } from "../../../shared/connector/tool.ts";
 import type { Words } from "../../../shared/words/words.ts";
 
-/** The assistant asks further questions in groups. */
+/** The maximum number of questions in a form; the assistant asks further ones in groups. */
 const MOST_FIELDS = 20;
 
 const Candidate = z.object({
@@ -41,7 +41,7 @@ const Preview = z.object({
   }),
 });
 
-/** The questions of a form, and the arguments that its answers set. It travels through the client, signed. */
+/** The questions of a form, and the arguments that its answers set. Travels through the client, signed. */
 export const Asked = z.union([
   z.object({ kind: z.literal("bill"), options: z.object({ bill_id: z.array(z.string()) }) }),
   z.object({ kind: z.literal("import"), import_id: z.string(), options: z.record(z.string(), z.array(Option)) }),
@@ -61,7 +61,7 @@ export interface Form {
   asked: Asked;
 }
 
-/** @param result as the model would get it @returns undefined for a result without a question for a form */
+/** @param result in the form that the model would get @returns undefined for a result without a question for a form */
 export function formOf(result: unknown, { asking }: Words): Form | undefined {
   const ambiguous = Ambiguous.safeParse(result);
   if (ambiguous.success) {
@@ -109,7 +109,7 @@ export function answered(args: Arguments, asked: Asked, content: Record<string, 
   }));
   if (answers.some(({ answer }) => answer === undefined)) return undefined;
   const said = Object.fromEntries(answers.map(({ id, answer }) => [id, answer]));
-  // An inexact name might not match the chosen bill.
+  // A name is not enough, because it might not match the chosen bill.
   if (asked.kind === "bill") return "bill_id" in said ? { ...without(args, "bill_name"), ...said } : undefined;
   return { import_id: asked.import_id, ...(answers.length > 0 && { answers: said }) };
 }

@@ -23,7 +23,7 @@ export const chartResource = ({ connector }: Words, reader: ChartReader): Resour
   _meta: meta(reader),
 });
 
-/** The page is loaded for the first host that shows it. */
+/** The page loads for the first host that shows it. */
 export async function readChart(reader: ChartReader): Promise<ReadResourceResult> {
   const { CHART_PAGE } = await import("./page.ts");
   return { contents: [{ uri: CHART_URI, mimeType: MIME_TYPE, text: CHART_PAGE, _meta: meta(reader) }] };
@@ -38,8 +38,8 @@ const meta = (reader: ChartReader) => ({
 export const isChatGpt = ({ userAgent = "" }: ChartReader): boolean => userAgent.startsWith("openai-mcp");
 
 /**
- * The origin of the page's sandbox. Each host defines its own format and rejects others, so an unknown host gets none
- * and chooses one itself.
+ * The origin of the page's sandbox. Each host defines its own format and rejects others, so an unknown host gets no
+ * origin and chooses one itself.
  */
 function domainFor(reader: ChartReader): { domain?: string } {
   const { siteUrl, resource, userAgent } = reader;

@@ -1,4 +1,4 @@
-/** Answers the methods of the events extension. Loaded at the first call, because most clients don't use events. */
+/** Handles the methods of the events extension. Loads at the first call, because most clients don't use events. */
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { createEventStore } from "../../../shared/db/event_store.ts";
 import { sealCredential } from "../../../shared/credentials/envelope.ts";

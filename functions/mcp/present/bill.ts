@@ -1,4 +1,4 @@
-/** A bill as all tools show it: schedule in words, and labels for a missing category and former members. */
+/** A bill as all tools show it: its schedule in words, and labels for a missing category and former members. */
 import * as z from "zod/mini";
 import { Question, Schedule, Shared, ShareNote } from "../../../shared/words/facts.ts";
 import type { Words } from "../../../shared/words/words.ts";

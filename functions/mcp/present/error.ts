@@ -1,4 +1,4 @@
-/** Turns a refusal of the database into the error that a client gets. */
+/** Turns a refusal of the database into the error for the client. */
 import type { ToolError } from "../../../shared/connector/result.ts";
 import type { Subject, Told } from "../../../shared/words/facts.ts";
 import type { Refusal, RefusalFacts } from "../../../shared/words/message.ts";
@@ -28,7 +28,7 @@ const FINAL = new Set([
   "undo_expired",
 ]);
 
-/** The facts of a refusal in addition to its code, for its message and for the client. */
+/** The facts of a refusal besides its code, for its message and for the client. */
 interface Params extends Told {
   of_items?: { failed: number; all: number; first: number; name: string; results: { error: RefusalFacts }[] };
   details?: Details;

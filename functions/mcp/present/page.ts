@@ -9,7 +9,7 @@ interface Page {
   cursors: string[];
 }
 
-/** Fields that the database returns with a list, for an answer that shows only a part. */
+/** Fields that the database returns with a list, for an answer that shows only part of it. */
 interface Rest {
   page?: Page;
   /** The file of all matches: its query and the person who may download it. */
@@ -17,7 +17,7 @@ interface Rest {
 }
 
 /**
- * The result in words, shortened to fit. `next_cursor` continues with the first row left out; an answer without the
+ * The result in words, shortened to fit. `next_cursor` continues with the first omitted row; an answer without the
  * rows contains the link to a file.
  */
 export function presentPage(tool: string, { page, file, ...facts }: FactEnvelope & Rest, words: Words): Envelope {
@@ -35,7 +35,7 @@ export function presentPage(tool: string, { page, file, ...facts }: FactEnvelope
       data: { ...facts.data, [list]: (facts.data?.[list] as unknown[]).slice(0, count) },
       next_cursor: cursors[count - 1],
     }, words);
-  // The largest count that fits, by halving; one row always does.
+  // The largest count that fits, found by halving; one row always fits.
   let [low, high] = [1, cursors.length];
   while (high - low > 1) {
     const middle = (low + high) >> 1;

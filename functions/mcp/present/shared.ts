@@ -2,7 +2,7 @@
 import type { Shared } from "../../../shared/words/facts.ts";
 import type { Words } from "../../../shared/words/words.ts";
 
-/** @param row with `shared`, each person's part of a payment or the split of a bill; most rows have none. */
+/** @param row with `shared`: each person's part of a payment, or the split of a bill. Most rows have none. */
 export function nameShared<Row extends { shared?: Shared | undefined }>(
   row: Row,
   { formerMember }: Words["labels"],

@@ -1,6 +1,6 @@
 /**
  * Adds the skills extension to a server. The SDK's own `attach` needs its high-level server, which would also list and
- * read our other resources. So these handlers serve the skills.
+ * read our other resources, so these handlers serve the skills.
  */
 import {
   type ReadResourceResult,

@@ -1,4 +1,4 @@
-/** The bookkeeping guide and the prompts as skills (SEP-2640). Loaded by the first request for one. */
+/** The bookkeeping guide and the prompts as skills (SEP-2640). Loads at the first request for a skill. */
 import { type Skill, skillEntry } from "@modelcontextprotocol/server/ext/skills";
 import type { Words } from "../../../shared/words/words.ts";
 import { BASE, GUIDE_URI } from "./uris.ts";

@@ -1,4 +1,4 @@
-/** All tools of the connector, in the order clients see them: reading first, undo last. */
+/** All tools of the connector, in the order of `tools/list`: reading first, undo last. */
 import type { Tool } from "../../../shared/connector/tool.ts";
 import { addBill } from "./add_bill/contract.ts";
 import { attachDocument } from "./attach_document/contract.ts";

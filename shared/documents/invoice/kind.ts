@@ -13,7 +13,7 @@ const turn = (amount: string | undefined) =>
 
 /**
  * An invoice with a negative total is a credit note. A credit note with a negative total either has a wrong sign or
- * asks for money, so its amounts are left out.
+ * asks for money, so the reader omits its amounts.
  */
 export function withSign(facts: DocumentFacts): DocumentFacts {
   const { net, taxes, gross, payable, ...others } = facts;

@@ -12,7 +12,7 @@ const CREDIT_NOTES = ["TD04", "TD08"];
 /** VAT that the customer pays to the state. */
 const SPLIT = "S";
 
-/** @returns undefined when the text is not such a document */
+/** @returns undefined for any other document */
 export function readFattura(text: string): DocumentFacts | undefined {
   const parts: Part[] = [];
   const days: string[] = [];
@@ -79,7 +79,7 @@ const groupAt = (element: Element) => groupOf(textAt(element, "Natura") || "S", 
 
 function lineOf(line: Element): Part {
   const [quantity, price] = [textAt(line, "Quantita") || "1", textAt(line, "PrezzoUnitario")];
-  // Discounts are percentages applied one after the other, with unknown rounding.
+  // Discounts are percentages in sequence, with unknown rounding.
   const isPlain = !find(line, "ScontoMaggiorazione");
   return {
     ...{ kind: "line", amount: textAt(line, "PrezzoTotale"), group: groupAt(line) },
@@ -121,7 +121,7 @@ function amountsOf(
   const settled = settle({ currency, parts: all, hasLines: true, taxes, totals, required: ["taxes"] });
   const { payable, ...amounts } = settled.amounts;
   if (payable === undefined || payments.length === 0) return settled;
-  // The listed payments are expectations of the seller, and may be incomplete.
+  // The listed payments are the seller's expectations, and may be incomplete.
   const written = sum(payments.map((one) => textAt(one, "ImportoPagamento")));
   if (difference(written, payable) === "0") return settled;
   const params = { check: "payable", written, computed: payable };

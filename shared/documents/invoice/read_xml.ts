@@ -10,7 +10,7 @@ const READERS: [root: RegExp, (text: string) => DocumentFacts | undefined][] = [
   [/<(\w{1,20}:)?CrossIndustry(Invoice|Document)[\s>]/, (text) => readEn16931(text, CII)],
   [/<(\w{1,20}:)?FatturaElettronica[\s>]/, readFattura],
 ];
-/** A root may follow comments and style sheets. */
+/** Comments and style sheets may precede the root. */
 const START = 4000;
 
 /** @returns undefined when the text is not an e-invoice */

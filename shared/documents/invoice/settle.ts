@@ -40,9 +40,9 @@ export interface Written {
 
 type Amounts = Pick<DocumentFacts, "net" | "taxes" | "gross" | "payable">;
 
-/** A line's price is rounded before it is printed (PEPPOL-EN16931-R120). */
+/** Sellers round a line's price before they print it (PEPPOL-EN16931-R120). */
 const LINE_SLACK = parseDecimal("0.02")!;
-/** Tax may be rounded by line before it is summed. */
+/** Sellers may round tax by line before they sum it. */
 const HALF_CENT = parseDecimal("0.005")!;
 
 class Unproven extends Error {

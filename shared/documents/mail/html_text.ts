@@ -1,6 +1,6 @@
-/** The words of HTML, one line per block and one tab per cell. Nothing is rendered. */
+/** The words of HTML, one line per block and one tab per cell. It renders nothing. */
 
-/** From the beginning of an element without visible text to its end. */
+/** An element without visible text, from its start to its end. */
 const UNSEEN = /<(script|style|head|title|template)\b[^<>]{0,2000}>/gi;
 const TAG = /<(\/?)([a-z][a-z\d]{0,15})\b[^<>]{0,5000}>|<!--|<![^>]{0,200}>/gi;
 const CELLS = new Set(["td", "th"]);

@@ -34,7 +34,7 @@ export interface ReadMail {
   attached?: Pick<ReadDocument, "name" | "type" | "bytes">[];
   /** The mail's own text. */
   text: string;
-  /** The words of its HTML, if it also has a text, which may be only a few words. */
+  /** The words of its HTML, if the mail also has a text, which may be only a few words. */
   html?: string;
 }
 
@@ -71,7 +71,7 @@ function isTooMuch(bytes: Uint8Array): boolean {
 const bytesOf = ({ content }: Attachment): Uint8Array =>
   typeof content === "string" ? new TextEncoder().encode(content) : new Uint8Array(content);
 
-/** Without a folder. */
+/** The name without its folder. */
 const nameOf = ({ filename }: Attachment) => cleanLine(filename ?? "").split(/[/\\]/).at(-1)!.trim();
 
 function isDocument(attachment: Attachment, { html = "" }: Email): boolean {

@@ -9,7 +9,7 @@ export class PdfRefused extends Error {
   }
 }
 
-/** An invoice of 60 pages uses a tenth of each. */
+/** An invoice of 60 pages uses a tenth of each limit. */
 export const MOST_PAGES = 200;
 const MOST_STEPS = 1_000_000;
 const MOST_DECODED_BYTES = 24 * 1024 * 1024;

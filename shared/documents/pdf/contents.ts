@@ -1,4 +1,4 @@
-/** Contents of a PDF besides its pages: scripts and programs, which lead to a refusal, and e-invoices. */
+/** Contents of a PDF besides its pages: e-invoices, and scripts and programs, which lead to a refusal. */
 import { decodeFile } from "../../import/decode_file.ts";
 import { PdfRefused } from "./budget.ts";
 import { isStream, type PdfFile } from "./file.ts";
@@ -19,7 +19,7 @@ export interface Attachment {
 const MOST_ATTACHMENTS = 20;
 
 /**
- * The XML attachments. Others, such as timesheets, are left alone.
+ * The XML attachments; ignores others, such as timesheets.
  * @throws {PdfRefused} when the file has a script or a program
  */
 export function readAttachments(file: PdfFile): Attachment[] {
@@ -62,7 +62,7 @@ function takeFile(file: PdfFile, spec: Map<string, Value>, found: Map<unknown, A
   }
 }
 
-/** A text string (ISO 32000-1, 7.9.2.2): UTF-16 with a byte-order mark, or nearly Latin-1. */
+/** A text string (ISO 32000-1, 7.9.2.2): UTF-16 with a byte-order mark, or an encoding close to Latin-1. */
 function textOf(value: Value): string {
   if (typeof value !== "string") return "";
   if (!value.startsWith("\xfe\xff")) return value;

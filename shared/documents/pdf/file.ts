@@ -72,7 +72,7 @@ export class PdfFile {
     this.root = value.get("Root") ?? this.root;
   }
 
-  /** The length may be wrong, or in a later object; then search for the end. */
+  /** The length may be wrong, or in a later object; in both cases, search for the end. */
   #withStream(dict: Value, at: number): PdfObject {
     STREAM.lastIndex = at;
     if (!isDict(dict) || !STREAM.test(this.#text)) return dict;

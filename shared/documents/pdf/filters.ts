@@ -21,7 +21,7 @@ export function toLetters(bytes: Uint8Array): string {
 
 /**
  * @param dict its values, none of them a reference
- * @returns undefined for damaged data, and for a compression of pictures or an unknown one
+ * @returns undefined for damaged data, for a picture's compression and for an unknown one
  */
 export function unfilter(dict: Dict, raw: Uint8Array, budget: Budget): Uint8Array | undefined {
   const filters = listOf(dict.get("Filter") ?? dict.get("F"));
@@ -43,10 +43,10 @@ export function unfilter(dict: Dict, raw: Uint8Array, budget: Budget): Uint8Arra
 const listOf = (value: Value | undefined): Value[] =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
 
-/** Return the complete part, because writers often omit the end. */
+/** Returns the complete part, because writers often omit the end. */
 function inflate(bytes: Uint8Array, budget: Budget): Uint8Array {
   const parts: Uint8Array[] = [];
-  // zlib starts with two bytes and ends with a checksum, which is ignored.
+  // zlib data starts with two bytes and ends with a checksum, which is ignored.
   const inflater = new Inflate((part) => {
     budget.unpack(part.length);
     parts.push(part);
@@ -59,7 +59,7 @@ function inflate(bytes: Uint8Array, budget: Budget): Uint8Array {
   return new Uint8Array(Buffer.concat(parts));
 }
 
-/** PNG's predictors (RFC 2083, 6), which object streams and some contents have. */
+/** PNG's predictors (RFC 2083, 6), which object streams and some page contents use. */
 function predicted(bytes: Uint8Array, parameters: Value | undefined): Uint8Array | undefined {
   const read = (name: string, otherwise: number) => {
     const value = isDict(parameters) ? parameters.get(name) : undefined;

@@ -1,4 +1,4 @@
-/** Fonts of a PDF: the letters that the bytes of a text stand for, and their widths (ISO 32000-1, 9.5 to 9.10). */
+/** Fonts of a PDF: the letters behind the bytes of a text, and their widths (ISO 32000-1, 9.5 to 9.10). */
 import { isStream, type PdfFile } from "./file.ts";
 import { toLetters } from "./filters.ts";
 import { letterOfGlyph, LOST, standardWidths, tableOf } from "./glyphs.ts";

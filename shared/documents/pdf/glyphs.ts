@@ -1,4 +1,4 @@
-/** The letters that bytes and glyph names stand for, in fonts without their own table. */
+/** The letters behind bytes and glyph names, in fonts without their own table. */
 
 const ASCII =
   "space exclam quotedbl numbersign dollar percent ampersand quotesingle parenleft parenright asterisk plus comma hyphen " +

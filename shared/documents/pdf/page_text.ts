@@ -1,4 +1,4 @@
-/** The texts of a page and their positions (ISO 32000-1, 9.4). Invisible and sloped text is left out. */
+/** The texts of a page and their positions (ISO 32000-1, 9.4), without invisible and sloped text. */
 import type { Piece } from "../text/lines.ts";
 import { isStream, type PdfFile } from "./file.ts";
 import { toLetters } from "./filters.ts";

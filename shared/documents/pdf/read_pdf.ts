@@ -9,7 +9,7 @@ import { readLines } from "../text/read_text.ts";
 import { readPage } from "./page_text.ts";
 import { pagesOf } from "./pages.ts";
 
-/** The file names by which Factur-X, ZUGFeRD 1 and XRechnung identify the invoice among other attachments. */
+/** Factur-X, ZUGFeRD 1 and XRechnung identify the invoice among other attachments by these file names. */
 const NAMES = /^(?:factur-x|zugferd-invoice|xrechnung)\.xml$/i;
 
 export function readPdf(bytes: Uint8Array): Pick<ReadDocument, "facts" | "layout" | "refusal"> {

@@ -126,7 +126,7 @@ export class ValueReader {
     for (let i = 0; i + 1 < values.length; i += 2) {
       const key = values[i]!;
       if (key instanceof Name) dict.set(key.name, values[i + 1]!);
-      // If a value is missing, the next key takes its place.
+      // If a value is missing, the next key replaces it.
       else i--;
     }
     return dict;

@@ -57,7 +57,7 @@ function valueOf<Value>(lines: Line[], found: Found, read: (text: string) => Val
 
 export const dayOf = (lines: Line[], found: Found): FoundDay | undefined => valueOf(lines, found, dayAt);
 
-/** A number with a digit; undefined when it may continue after a space. */
+/** A number with a digit; undefined if it may continue after a space. */
 export const numberOf = (lines: Line[], found: Found): string | undefined =>
   valueOf(lines, found, (text) => {
     if (dayAt(text) || amountsIn(text)[0]?.at === 0) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The labeled values of a text whose reading left facts empty. A person who confirms one also confirms its label, which
- * finds the value in the seller's next document.
+ * The labeled values in a text with missing facts. A person who confirms a value also confirms its label, which finds
+ * the value in the seller's next document.
  */
 import type { DateOrder } from "../../import/date_text.ts";
 import { cut, shorten } from "../../import/shorten.ts";
@@ -12,7 +12,7 @@ export interface Place {
   kind: "amount" | "day" | "number";
   /** As the document writes it, to show it. */
   label: string;
-  /** The label's letters, and where the value stands: "zu uberweisen:beside". The document has each label once. */
+  /** The label's letters, and the value's place: "zu uberweisen:beside". Each label occurs once in the document. */
   key: string;
   /** 84.20, 2026-11-26, or the number. */
   value: string;
@@ -22,11 +22,11 @@ export interface Place {
 }
 
 export interface Layout {
-  /** The seller, besides its name. */
+  /** Identifies the seller besides its name. */
   iban?: string;
   tax_id?: string;
   places: Place[];
-  /** Texts that may contain the payee's name, if reading left it empty. Only the database compares them. */
+  /** Texts that may contain the payee's name, if it is missing. Only the database compares them. */
   names?: string[];
 }
 

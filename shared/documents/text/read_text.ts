@@ -1,7 +1,4 @@
-/**
- * Reads an invoice from its text. It reads only values with a label or in an unambiguous place, and leaves the rest
- * empty.
- */
+/** Reads an invoice from its text. It reads only values with a label or in an unambiguous place, and omits the rest. */
 import type { DateOrder } from "../../import/date_text.ts";
 import { readIban, readReference } from "../checksums.ts";
 import type { DocumentFacts, ReadDocument } from "../facts.ts";

@@ -98,8 +98,8 @@ function settle(values: (label: Label) => bigint[], lines: Line[]): { gross: big
 }
 
 /**
- * For amounts named only "Total", as lists have too: the only one that is a sum of others, or a single one that is the
- * largest amount.
+ * For amounts named only "Total", a word that lists use too: the only amount that is a sum of others, or a single one
+ * that is the largest amount.
  */
 function onlyTotal(
   totals: bigint[],

@@ -3,7 +3,7 @@ import { type DateOrder, readDate, toIsoDate } from "../../import/date_text.ts";
 import { decimalsOf } from "../../import/units.ts";
 import { isKnownCurrency, readCurrency } from "../../import/money_text.ts";
 
-/** One character for each, in lower case and without an accent, so that positions stay the same. */
+/** Replaces each character by one, in lower case and without an accent, so that positions remain the same. */
 export const plainText = (text: string): string =>
   /^[ -~]*$/.test(text)
     ? text.toLowerCase()
@@ -19,7 +19,7 @@ export interface FoundDay {
   day: NonNullable<ReturnType<typeof readDate>>;
 }
 
-/** The date that a text begins with. */
+/** The date at the beginning of a text. */
 export function dayAt(text: string): FoundDay | undefined {
   const found = DAY.exec(text.slice(0, 40))?.[0];
   const day = found && readDate(found.replace(/(\d)er /, "$1 ").replace(/ del /, " de "));

@@ -1,5 +1,5 @@
 /**
- * Reads a list of subscriptions, such as an export of Wallos, into arguments of add_bill: a file of bills has no
+ * Reads a list of subscriptions, such as an export of Wallos, into arguments of add_bill. A file of bills contains no
  * payments.
  */
 import { readDate, toIsoDate } from "../date_text.ts";
@@ -8,7 +8,7 @@ import { decimalSignOf, isCode, readMoney, toDecimal } from "../money_text.ts";
 import { cut, oneLine, shorten } from "../shorten.ts";
 import type { ImportProblem } from "../statement.ts";
 
-/** Arguments of add_bill, as far as the file has them. */
+/** Arguments of add_bill that the file contains. */
 export interface FoundBill {
   name: string;
   amount?: string;

@@ -65,10 +65,7 @@ function accountOf(statements: Element[]): Account | undefined {
 const OPENING = ["OPBD", "PRCD"];
 const CLOSING = ["CLBD"];
 
-/**
- * The balances of a statement. The pages of a statement have interim balances, of which only the first and the last
- * count.
- */
+/** The balances of a statement. Each page of a statement has interim balances; only the first and the last count. */
 function balancesOf(statement: Element, place: { from: number; to: number }): BalanceText[] {
   const all = childrenOf(statement, "Bal").map((balance) => ({
     type: textAt(balance, "Tp/CdOrPrtry/Cd"),
@@ -100,7 +97,7 @@ function linesOf(collected: Element, own: string): RawLine[] {
     const said = AMOUNTS.map((path) => amountOf(find(detail, path))).filter(({ amount }) => amount);
     return said.find(({ currency }) => currency === whole.currency) ?? said[0] ?? amountOf(undefined);
   });
-  // Refunds are netted with payments.
+  // Banks net refunds with payments.
   const units = (value: string, of = side) => Math.round(Number(value) * 10_000) * ((of || side) === side ? 1 : -1);
   const isSplit = details.length > 1 && amounts.every(({ currency }) => currency === whole.currency) &&
     amounts.reduce((sum, { amount }, i) => sum + units(amount, textAt(details[i]!, "CdtDbtInd")), 0) ===

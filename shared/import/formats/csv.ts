@@ -27,7 +27,7 @@ const DELIMITERS: Record<string, string> = { "\t": "tab" };
 const SECURITY = /\b(ticker|symbol|isin|cusip|wkn)\b/;
 const QUANTITY = /\b(quantity|qty|shares|units|stuck|anzahl|menge|cantidad|quantite|quantita|aantal|ilosc|antal)\b/;
 
-/** Whether most rows trade securities, which is not spending. */
+/** Whether most rows trade securities instead of spending money. */
 function listsTrades(headers: string[], rows: CsvRow[]): boolean {
   const plain = headers.map(plainHeader);
   const quantity = plain.findIndex((header) => QUANTITY.test(header));
@@ -171,7 +171,7 @@ const MAX_CANDIDATES = 8;
 const MAX_NAMED = 30;
 const columnNames = (headers: string[]) => headers.slice(0, MAX_NAMED).map((header) => shorten(header, 40));
 const ignoredColumns = (headers: string[], columns: Partial<Record<Role, number[]>>) => {
-  // Further columns of texts and days only fill in for empty ones.
+  // Other columns of texts and days only replace empty ones.
   const first = (role: Role) => columns[role]?.slice(0, 1) ?? [];
   const used = new Set(Object.values({ ...columns, name: first("name"), date: first("date") }).flat());
   return columnNames(headers.filter((_, column) => !used.has(column)));

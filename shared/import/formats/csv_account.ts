@@ -1,4 +1,4 @@
-/** Finds the account of a table: in a column, in the lines above it, or from the export alone. */
+/** Finds the account of a table: in a column, in the lines above the table, or from the export alone. */
 import { BALANCE_WORDS, CLOSING_WORDS, OPENING_WORDS } from "../balance_words.ts";
 import { describeAccount, isIban, isMasked } from "../account_name.ts";
 import { plainHeader, rankOf, type Role } from "../header_words.ts";
@@ -9,7 +9,7 @@ import { readDate } from "../date_text.ts";
 import { isCode, isKnownCurrency, readCurrency, readMoney } from "../money_text.ts";
 import { cut } from "../shorten.ts";
 
-/** Headers and labels of the number of the file's own account, plain as by `plainHeader`, in eight languages. */
+/** Headers and labels for the number of the file's own account, in eight languages, normalized by `plainHeader`. */
 export const NUMBER_WORDS = new Set([
   ...[
     "account",
@@ -48,7 +48,7 @@ const OWNER_WORDS = new Set([
   ...["hesap sahibi", "müşteri", "δικαιούχος λογαριασμού", "chủ tài khoản", "nama", "口座名義", "户名", "예금주"],
 ].map(plainHeader));
 
-/** Lines above a table may be long texts, so use only these cells of a row. */
+/** Lines above a table may be long texts, so the search covers only these cells of a row. */
 const MAX_CELL = 120;
 const MAX_CELLS = 8;
 
@@ -183,21 +183,21 @@ const isBalance = ({ cells }: CsvRow): boolean => {
   return OPENING.test(label) || CLOSING.test(label) || label.search(TOTAL) === 0;
 };
 
-/** Whether a row is the sum of others: only a word for a sum, and amounts. */
+/** Whether a row contains only a word for a sum, and amounts. */
 export const isSum = ({ cells }: CsvRow): boolean => {
   const filled = cells.filter(Boolean);
   return filled.length > 1 && plainHeader(filled[0]!.slice(0, MAX_CELL)).search(TOTAL) === 0 &&
     filled.slice(1).every(readMoney);
 };
 
-/** The number of rows that a table may have below it. */
+/** The maximum number of rows below a table. */
 const MAX_FOOTER = 5;
 
 /** Removes the balances below a table from its rows. @param date its column of days */
 export function splitFooter(all: CsvRow[], date: number): { rows: CsvRow[]; footer: CsvRow[] } {
   const isLine = ({ cells }: CsvRow) => readDate(cells[date] ?? "") !== undefined;
   const last = all.slice(-MAX_FOOTER);
-  // A single cell at the left below the table is a sentence about it; further right, it continues the last row.
+  // A single cell below the table at the left is a sentence about it; further right, it continues the last row.
   const isRemark = (row: CsvRow) => isBalance(row) || (row.cells.filter(Boolean).length === 1 && row.cells[0]);
   const from = last.findIndex((_, i) => last.slice(i).every((row) => isRemark(row) && !isLine(row)));
   const length = from < 0 ? all.length : all.length - last.length + from;

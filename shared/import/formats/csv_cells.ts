@@ -6,7 +6,7 @@ import { cut } from "../shorten.ts";
 /** "" for an empty cell. */
 export type Cell = (cells: string[], role: Role) => string;
 
-/** Longer than any field, and than any accepted link. */
+/** Longer than any field or accepted link. */
 const MAX_CELL = 4000;
 
 /** The first of a role's columns that is not empty. */

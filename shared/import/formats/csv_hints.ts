@@ -20,7 +20,7 @@ const isZero = (cell: string) => !/[1-9]/.test(cell);
 
 /**
  * Reads each row's direction from its two columns of money or from its word. If all amounts of a side have a minus, it
- * only repeats the side ("Soll -12,00"). If some have one, it means the opposite, such as a reversal.
+ * only repeats the side ("Soll -12,00"). If only some do, it means the opposite, such as a reversal.
  * @param isMinusOpposite whether the export never repeats the side by a minus
  */
 export function findSides(rows: CsvRow[], cell: Cell, isMinusOpposite: boolean) {
@@ -91,7 +91,7 @@ export function bookingDay(
   return booked.length === 1 && days.length > 1 && filled * 2 > rows.length ? booked[0] : undefined;
 }
 
-/** Texts that only a card's statement has; an account has payees. */
+/** Texts that occur only in a card's statement; an account has payees. */
 const MERCHANT =
   /^(payee|merchant.*|vendor|shop|store|supplier|handler|laden|geschaft|marchand|commercant|magasin|comercio|tienda|comerciante|esercente|negozio|commerciante|winkel|handelaar|loja|estabelecimento|sprzedawca|sklep|お店)$/;
 

@@ -21,7 +21,7 @@ interface Table {
   headerLine?: number;
   layout?: KnownLayout["layout"] | undefined;
   delimiter: string;
-  /** The column of the booking day; a row without one is not booked yet. */
+  /** The column of the booking day; a row without a booking day is not booked yet. */
   booked?: number | undefined;
   sections: Omit<Sections, "rows">;
 }
@@ -44,7 +44,7 @@ export function readLines(
   const unbooked = lookUp(isUnbooked);
   const directed = lookUp(kindOfDirection);
   const refunded = lookUp((word) => readText(word).in === "refund" ? "refund" as const : undefined);
-  // "Pending" instead of a day does not need a known state.
+  // "Pending" in place of a day does not need a known state.
   const needsState = layout && columns.state?.[0] !== columns.date?.[0];
   const [hasAmount, hasDirection] = [has("amount"), has("direction")];
   const hasPayer = has("payer");

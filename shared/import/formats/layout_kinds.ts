@@ -39,7 +39,7 @@ const entries = (values: Values = {}): [value: string, kind: Kind][] =>
     words.split("|").map((word): [string, Kind] => [word, kind as Kind])
   );
 
-/** The first kind of a value applies. */
+/** The first matching value decides the kind. */
 function kindOf(values: Values | undefined, plain: (cell: string) => string): (cell: string) => Kind | undefined {
   const kinds = new Map(entries(values).reverse());
   if (kinds.size === 0) return () => undefined;

@@ -1,4 +1,4 @@
-/** Reads a document of tags into elements. Frequent elements are passed on one by one and then dropped. */
+/** Parses a tagged document into elements. Passes frequent elements on one by one and then drops them. */
 import { decodeEntities, scanMarkup } from "./scan_markup.ts";
 
 /** An element: its text, or its children by name. */
@@ -10,21 +10,21 @@ export interface Element {
   children: Element[];
 }
 
-/** Deeper than any statement; more would be an attack. */
+/** Deeper than any statement; a deeper document is an attack. */
 const MAX_DEPTH = 60;
 
 interface Options {
   /** Values end at the next tag. */
   isSgml: boolean;
-  /** Takes the complete elements of a name, with their ancestors. @returns false to stop */
+  /** Receives the complete elements of a name, with their ancestors. @returns false to stop */
   each?: Record<string, (element: Element, around: readonly Element[]) => boolean | void>;
   /** The maximum number of elements kept at the same time. */
   most?: number;
-  /** Names that stand for others. */
+  /** Aliases of names. */
   renamed?: ReadonlyMap<string, string>;
 }
 
-/** @returns undefined when the text is not such a document */
+/** @returns undefined for a text in another format */
 export function readMarkup(
   text: string,
   { isSgml, each = {}, most = Infinity, renamed }: Options,

@@ -8,7 +8,7 @@ import { isOfx, readOfx } from "./ofx.ts";
 import { isQif, readQif } from "./qif.ts";
 import { findOther, refuse } from "./refusals.ts";
 
-/** Reads a file's text in any of the formats; a text without the marks of another format is CSV. */
+/** Reads a file's text in any of the formats; a text without another format's marks is CSV. */
 export function readFormat(written: string, mapping: Mapping, mostRows: number): Statement | ImportProblem {
   // Old Mac programs end lines with CR.
   const text = written.includes("\n") ? written : written.replaceAll("\r", "\n");

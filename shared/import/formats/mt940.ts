@@ -25,7 +25,7 @@ export function readMt940(text: string, mostRows: number): Statement | ImportPro
   const balances: BalanceText[] = [];
   const numbers = new Set<string>();
   let currency: string | undefined;
-  /** The line that the next text describes; after the closing balance it describes the whole statement. */
+  /** The line that the next text describes. After the closing balance, the text describes the whole statement. */
   let described: RawLine | undefined;
   for (const { tag, line, text: value } of fieldsOf(text)) {
     if (tag === "60F" || tag === "60M" || tag === "34F") {

@@ -1,5 +1,5 @@
 /**
- * Reads OFX and QFX (Open Financial Exchange 1 and 2, §11.4). Amounts are signed as the account's owner sees them:
+ * Reads OFX and QFX (Open Financial Exchange 1 and 2, §11.4). Amounts have signs from the account owner's view:
  * spending is negative, on cards too.
  */
 import { describeAccount } from "../account_name.ts";
@@ -110,7 +110,7 @@ function isOpposed(lines: RawLine[], isCard: boolean): boolean {
 /** Eight digits, or any written date. */
 const dayOf = (date: string) => /^\d{8}/.test(date) ? date.slice(0, 8) : date.slice(0, 10);
 
-/** At any depth: an element without a value is not closed in SGML, so it contains the following ones. */
+/** At any depth: SGML does not close an element without a value, so it contains the following ones. */
 const valueOf = (element: Element, name: string) => everyElement(element, name)[0]?.text ?? "";
 
 function lineOf(one: Element, common: string, isCard: boolean, skipped: number): RawLine {
@@ -123,10 +123,10 @@ function lineOf(one: Element, common: string, isCard: boolean, skipped: number):
     ? "expense"
     : KINDS[type];
   const memo = valueOf(one, "MEMO");
-  // The mode and time of a card payment is not a name if the memo says more.
+  // If the memo contains more, the mode and time of a card payment are not its name.
   const said = valueOf(one, "NAME");
   const payee = memo && isWordless(said) ? "" : said;
-  // The amount is in the account's currency unless CURRENCY, and not ORIGCURRENCY, says otherwise.
+  // The amount is in the account's currency unless a CURRENCY element names another. ORIGCURRENCY does not change it.
   const [own] = everyElement(one, "CURRENCY");
   const currency = (own && (valueOf(own, "CURSYM") || own.text)) || common;
   return {

@@ -1,6 +1,6 @@
 /**
- * Reads QIF (Quicken Interchange Format). Spending is negative on every account; dates and decimals follow the
- * computer's locale, so they are settled as in CSV.
+ * Reads QIF (Quicken Interchange Format). Spending is negative on every account. Dates and decimals follow the
+ * computer's locale, so the reader settles them as in CSV.
  */
 import { describeAccount } from "../account_name.ts";
 import { findDecimalSign } from "../conventions.ts";
@@ -13,7 +13,7 @@ export const isQif = (text: string): boolean =>
   /^\s*!(Type|Account|Option|Clear):?/i.test(text.slice(0, 200)) ||
   /^\s*D.{6,20}\n(?:[A-Z$%].*\n){0,20}?[TU][^\n]*\d\r?\n(?:[A-Z$%].*\n){0,20}?\^/.test(text.slice(0, 2000));
 
-/** Lists of data other than payments; programs write the kinds of accounts in many languages. */
+/** Lists of data other than payments. Programs write the kinds of accounts in many languages. */
 const NO_ACCOUNTS =
   /^!(?!Type:)|^!Type:\s*(Invst|Port|Cat|Class|Tag|Memorized|Security|Prices|Budget|Template|Inv|Bill)/i;
 
@@ -75,7 +75,7 @@ const isTransfer = ({ category }: Part) => /^\[.*\]/.test(category);
 /** A payment that is partly a transfer, such as cash back, becomes a line for each part and one for the rest. */
 function linesOf(record: Map<string, string>, begin: number, parts: Part[]): RawLine[] {
   if (!parts.some(isTransfer) || parts.every(isTransfer)) {
-    // The first part decides the kind of a split, not another part's account.
+    // The first part decides the kind of a split; the accounts of other parts don't.
     const [first] = parts;
     return [lineOf(first && !isTransfer(first) ? new Map([...record, ["L", first.category]]) : record, begin)];
   }

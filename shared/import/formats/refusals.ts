@@ -1,4 +1,4 @@
-/** Why a file can't be read. */
+/** The reasons why a file can't be read. */
 import type { ImportProblem } from "../statement.ts";
 import { billsInJson, refuseBills } from "./bills.ts";
 

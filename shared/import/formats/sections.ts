@@ -12,7 +12,7 @@ export interface Sections {
   rows: CsvRow[];
   /** Rows that the title above them marks as pending, and sums of other rows. */
   kinds: ReadonlyMap<CsvRow, Kind>;
-  /** Rows that the title above them marks as incoming, and whether it means a card's refunds and payments. */
+  /** Rows that the title above them marks as incoming, and whether the title means a card's refunds and payments. */
   credits: ReadonlyMap<CsvRow, boolean>;
   /** Rows of a table whose columns differ from the first table's. */
   others: ReadonlySet<CsvRow>;

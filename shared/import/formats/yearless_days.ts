@@ -1,4 +1,4 @@
-/** Completes the days of a table that leave the year to the lines above it: "02/10" of "01/10/2026 - 31/10/2026". */
+/** Completes days without a year from the lines above the table: "02/10" from "01/10/2026 - 31/10/2026". */
 import { type DateOrder, readDate, toIsoDate } from "../date_text.ts";
 import { plainHeader, rankOf } from "../header_words.ts";
 import type { CsvRow } from "../read_csv.ts";
@@ -22,7 +22,7 @@ export function orderAbove(preamble: CsvRow[]): DateOrder | undefined {
   return orders.size === 1 ? [...orders][0] : undefined;
 }
 
-/** @param rows all rows of the file; cells are changed in place */
+/** @param rows all rows of the file; the function changes their cells in place */
 export function completeDays(rows: CsvRow[]): void {
   const header = rows.slice(0, MOST_ABOVE).findIndex(({ cells }) =>
     cells.length > 2 && cells.some((cell) => rankOf("date", plainHeader(cell)) !== undefined)

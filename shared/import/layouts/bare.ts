@@ -34,7 +34,7 @@ export const BARE: readonly BareLayout[] = [{
   ...dutch,
   dates: "DMY",
 }, {
-  // Its balances precede each row.
+  // Each balance precedes its row.
   name: "ASN Bank",
   cells: [
     ...[/^\d\d-\d\d-\d{4}$/, /^[A-Z]{2}\d\d[A-Z]{4}\d+$/, /^\w*$/, /^/, /^/, /^/, /^/, /^[A-Z]{3}$/, /^-?\d+\.\d\d$/],

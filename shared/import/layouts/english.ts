@@ -1,4 +1,4 @@
-/** Exports of banks and cards in the United Kingdom and the United States, and of cards and wallets like them. */
+/** Exports of banks, cards and wallets in the United Kingdom and the United States, and of similar ones elsewhere. */
 import type { Layout } from "./layout.ts";
 
 const british = { dates: "DMY", decimal: ".", currency: "GBP" } as const;

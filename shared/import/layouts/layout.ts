@@ -8,12 +8,12 @@ export interface Layout {
   /** The bank or program, and the name of its export. */
   name: string;
   /**
-   * The header's columns by role, plain as by `plainHeader`. Several columns of one role are separated by "|" in order
-   * of preference, and the first non-empty one counts. "wahrung#2" is the second column of that name. Columns without
-   * "?" must be in the header.
+   * The header's columns by role, normalized by `plainHeader`. Several columns of one role are separated by "|" in
+   * order of preference, and the first non-empty one counts. "wahrung#2" is the second column of that name. Columns
+   * without "?" must be in the header.
    */
   columns: Partial<Record<Role, string>>;
-  /** Further columns that the header must have, separated by "|". */
+  /** Other columns that the header must have, separated by "|". */
   also?: string;
   dates?: DateOrder;
   decimal?: DecimalSign;
@@ -21,22 +21,22 @@ export interface Layout {
   currency?: string;
   /** The sign of spending; not needed with columns for out and in, or for the direction. */
   spends?: "negative" | "positive";
-  /** In columns with a direction, a minus means the opposite instead of repeating it. */
+  /** With a direction column, a minus means the opposite instead of repeating the direction. */
   isMinusOpposite?: true;
   isCard?: true;
   /** A program's list rather than an account's statement. */
   isList?: true;
-  /** Money that comes into a category that also has spending is a refund. */
+  /** Incoming money in a category that also has spending is a refund. */
   hasSpendingCategories?: true;
   /** Values of the state column with a special meaning in this layout, plain, separated by "|". */
   states?: Partial<Record<Kind, string>>;
   /** Values of the type column, plain, separated by "|". */
   types?: Partial<Record<Kind, string>>;
-  /** Values of the category column that determine a line's kind, likewise. */
+  /** Values of the category column that determine a line's kind, in the same form. */
   categories?: Partial<Record<Kind, string>>;
-  /** Beginnings of the name or payee that determine a line's kind, likewise. */
+  /** Beginnings of the name or payee that determine a line's kind, in the same form. */
   texts?: Partial<Record<Kind, string>>;
-  /** Why it cannot be imported. */
+  /** The reason why this export cannot be imported. */
   refused?: "bills";
 }
 

@@ -18,7 +18,7 @@ export interface KnownLayout {
 /** No known header is wider; comparing damaged letters in wider ones would be slow. */
 const MAX_WIDTH = 60;
 
-/** @param plain headers as by `plainHeader` @returns the known export with the most columns in this header */
+/** @param plain headers, normalized by `plainHeader` @returns the known export with the most columns in this header */
 export function findLayout(plain: string[]): KnownLayout | undefined {
   if (plain.length < 3 || plain.length > MAX_WIDTH) return undefined;
   const places = placesOf(plain);

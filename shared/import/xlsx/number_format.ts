@@ -42,8 +42,8 @@ const DAY = 86_400_000;
 const LAST = 2_958_466;
 
 /**
- * The day that a number stands for, YYYY-MM-DD, without its time. @param is1904 whether days count from 1904, as in old
- * Mac programs
+ * The day of a serial number, YYYY-MM-DD, without its time. @param is1904 whether days count from 1904, as in old Mac
+ * programs
  */
 export function serialDate(serial: number, is1904: boolean): string | undefined {
   const days = Math.floor(serial) + (is1904 ? 1462 : 0);

@@ -1,4 +1,4 @@
-/** Reads an XLSX workbook into the text of its table, as if it had been saved as CSV: values only. */
+/** Reads an XLSX workbook into the text of its table, like a program that saves it as CSV: values only. */
 import { attributeOf, scanMarkup } from "../formats/scan_markup.ts";
 import { MAX_COLUMNS } from "../formats/csv.ts";
 import { notReadable } from "../formats/refusals.ts";
@@ -9,12 +9,12 @@ import { type Book, readShared, readSheet, type SheetRow } from "./sheet.ts";
 import type { Unpacked } from "./unpack.ts";
 import { cut } from "../shorten.ts";
 
-/** The workbook's files that are read. */
+/** The files inside the workbook that the reader needs. */
 export const isPart = (name: string): boolean =>
   /^xl\/(workbook|sharedstrings|styles)\.xml$|^xl\/_rels\/workbook\.xml\.rels$|^xl\/worksheets\/[^/]{1,80}\.xml$/
     .test(name);
 
-/** Whether an archive is a workbook, as far as it was unpacked. */
+/** Whether an archive is a workbook, according to its unpacked part. */
 export const hasWorkbook = ({ names }: Unpacked): boolean =>
   names.some((name) => /^xl\/workbook\.xml$/.test(name.slice(0, 80)));
 
@@ -87,7 +87,7 @@ function readWorkbook(workbook: string, relations: string) {
 /** As in the archive: relative to the workbook, or absolute. */
 const pathOf = (target: string) => (target.startsWith("/") ? target.slice(1) : `xl/${target}`).toLowerCase();
 
-/** One line for each row of the sheet, so that line numbers match the program's. */
+/** Writes one line for each row of the sheet, so that line numbers match the program's. */
 function writeRows(rows: SheetRow[], mostCharacters: number): string | undefined {
   const width = rows.reduce((most, row) => Math.max(most, row.width), 0);
   const lines: string[] = [];

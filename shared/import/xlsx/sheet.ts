@@ -91,7 +91,7 @@ export function readShared(strings: string): string[] | undefined {
 
 const A = "A".charCodeAt(0) - 1;
 
-/** The column of "BC12", from 0; the next one when the cell doesn't say. */
+/** The column of "BC12", from 0; the next one if the cell has no reference. */
 function columnOf(tag: string, next: number, most: number): number {
   const reference = attributeOf(tag, "r");
   if (!reference) return Math.min(next, most);
@@ -107,10 +107,10 @@ function rowNumber(tag: string, previous: number): number {
   const said = Number(attributeOf(tag, "r"));
   return Number.isInteger(said) && said > previous && said <= MAX_ROW ? said : previous + 1;
 }
-/** No program supports more. */
+/** No program supports more rows. */
 const MAX_ROW = 1_048_576;
 
-/** @returns undefined when it refers to a missing string */
+/** @returns undefined for a reference to a missing string */
 function cellText(tag: string, value: string, { shared, dates, is1904 }: Book): string | undefined {
   const type = attributeOf(tag, "t") ?? "n";
   if (type === "s") return shared[Number(value)];
@@ -122,10 +122,10 @@ function cellText(tag: string, value: string, { shared, dates, is1904 }: Book): 
   return day ?? plainNumber(value);
 }
 
-/** A program's cells have fifteen digits; the file may contain rounding errors in the sixteenth and seventeenth. */
+/** Programs write cells with fifteen digits; the file may contain rounding errors in the sixteenth and seventeenth. */
 const DIGITS = 15;
 
-/** With a decimal point, but never three decimals, which could be thousands. */
+/** With a decimal point, but never three decimals, because those could be thousands. */
 function plainNumber(value: string): string {
   const text = value.length <= DIGITS && /^-?\d+(\.\d+)?$/.test(value) ? value : rounded(Number(value));
   return text.at(-4) === "." ? `${text}0` : text;

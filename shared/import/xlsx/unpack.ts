@@ -3,7 +3,7 @@ import { Unzip, type UnzipFile, UnzipInflate } from "fflate";
 
 export interface Unpacked {
   files: Map<string, string>;
-  /** The names of all files, unpacked or not, in lower case, as far as the archive was read. */
+  /** The names of all files in the part that was read, unpacked or not, in lower case. */
   names: string[];
   problem?: "broken" | "too_large";
 }
@@ -56,7 +56,7 @@ export function unpack(bytes: Uint8Array, { isWanted, mostFiles, mostBytes }: Li
 /** A comment may follow the last record of an archive. */
 const MAX_END = 65_557;
 
-/** Whether an archive is complete: a truncated one may lack files unnoticed. */
+/** Whether an archive is complete. A truncated archive could lack files unnoticed. */
 function hasEnd(bytes: Uint8Array): boolean {
   const last = bytes.subarray(-MAX_END);
   for (let at = last.lastIndexOf(0x06); at >= 3; at = last.lastIndexOf(0x06, at - 1)) {

@@ -1,6 +1,6 @@
 /**
- * The old and new address of a change. We sign them and add them to the mailed links, because only the identity
- * provider can read their token. They only fill in the confirm page and grant nothing.
+ * The old and new address of an address change, signed and added to the mailed links, because only the identity
+ * provider can read its token. They only prefill the confirm page and grant nothing.
  */
 import type { Config } from "../../../../shared/config.ts";
 import { readToken, signToken } from "../../../../shared/signed_token.ts";
@@ -16,7 +16,7 @@ export interface Addresses {
 
 type Keys = Pick<Config, "codeSecrets">;
 
-/** The target of the links. It has a query, because the mail template appends to it. */
+/** The target of the links. It has a query, because the mail template appends a parameter to it. */
 export async function confirmationUrl(
   { codeSecrets, siteUrl }: Keys & Pick<Config, "siteUrl">,
   { from, to }: Addresses,

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
- * Asks the identity provider to change the sign-in address. It mails the old and the new address, and changes the
- * address once both have confirmed. Never reveals whether the new address has an account.
+ * Asks the identity provider to change the sign-in address. The provider mails the old and the new address, and
+ * changes the address once both have confirmed. The page never reveals whether the new address has an account.
  */
 import { AppError } from "../../../../shared/errors.ts";
 import type { AppContext } from "../../../../shared/http/app.ts";
@@ -14,7 +14,7 @@ import { type Handler, type PageDeps, signedIn, signedInForm } from "../../page_
 import { isEmail } from "../../profile/email.ts";
 import { confirmationUrl } from "./addresses.ts";
 
-/** The identity provider sends both mails before it answers. */
+/** The identity provider sends both mails before it responds. */
 const MAIL_DEADLINE_MS = 10_000;
 
 export const showAddress = (deps: PageDeps): Handler => signedIn(deps, (c, user) => renderForm(c, deps, { user }));

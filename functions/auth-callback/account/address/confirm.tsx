@@ -1,8 +1,8 @@
 /** @jsxImportSource hono/jsx */
 /**
  * The page behind the links that are mailed to the old and the new sign-in address. It asks for a click, since mail
- * scanners follow links. It works without a session, since the mail may be read on another device. It starts no
- * session, so that nobody gets signed in to a stranger's account.
+ * scanners follow links. The mail may be read on another device, so the page works without a session. It starts no
+ * session either, because a forwarded link must not sign anyone in to a stranger's account.
  */
 import { AppError } from "../../../../shared/errors.ts";
 import type { AppContext } from "../../../../shared/http/app.ts";
@@ -52,7 +52,7 @@ export const postConfirmation = (deps: PageDeps): Handler => async (c) => {
     if (answer.data.session) await auth.signOut({ scope: "local" });
     return answer;
   });
-  // The earlier session continues.
+  // The existing session continues.
   c.set("cookies", before);
   if (isSuspension(error)) throw suspended();
   if (error) return await refuse(c, deps);
@@ -60,13 +60,13 @@ export const postConfirmation = (deps: PageDeps): Handler => async (c) => {
   if (!session?.user.email) return await renderDone(c, deps, undefined);
   const { id: userId, email } = session.user;
   await deps.store.noteSignIn({ userId, email, at: deps.clock() }).catch((error) => {
-    // The address has changed and the link is spent; the next sign-in notes it.
+    // The address has changed and the link is used up; the next sign-in records the new address.
     if (!(error instanceof AppError && error.code === "unavailable")) throw error;
   });
   return await renderDone(c, deps, email);
 };
 
-/** @param address the new one, once both have confirmed. */
+/** @param address the new address, once both have confirmed. */
 function renderDone(c: AppContext, { config }: PageDeps, address: string | undefined): Promise<Response> {
   const { confirmAddress: words, frame } = c.get("reader").words;
   return renderPage(c, {
@@ -91,7 +91,7 @@ function refuse(c: AppContext, { config }: PageDeps): Promise<Response> {
   const problem = {
     title: words.stale,
     message: words.staleMessage,
-    // After a double click, the page shows only the second answer; the first click may have changed the address.
+    // After a double click, the browser shows only the second response; the first click may have changed the address.
     changed: words.perhapsPressed,
     next: { label: frame.goToAccount, href: "/account" },
   };

@@ -3,7 +3,7 @@
 export const connectPath = (billId: string, providerKey?: string): string =>
   `/account/providers/connect?${new URLSearchParams({ bill: billId, ...(providerKey && { provider: providerKey }) })}`;
 
-/** @param trial.isWaiting whether the provider had no amount yet when we tried the credential. */
+/** @param trial.isWaiting whether the provider had no final amount yet when the credential was tried. */
 export const connectedPath = (billId: string, { isWaiting }: { isWaiting: boolean }): string =>
   `/account/providers/connected?${new URLSearchParams({ bill: billId, ...(isWaiting && { amount: "none" }) })}`;
 

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The choice of a provider, if the address names none or an unknown one. */
+/** The choice of a provider, if the URL names none or an unknown one. */
 import type { OpenConnection } from "../../../../shared/db/provider_link_store.ts";
 import type { AppContext } from "../../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../../shared/http/session.ts";
@@ -13,7 +13,7 @@ interface ChooserView {
   user: SignedInUser;
   opened: OpenConnection;
   billId: string;
-  /** The unknown provider named in the address. */
+  /** The unknown provider named in the URL. */
   asked: string | undefined;
 }
 

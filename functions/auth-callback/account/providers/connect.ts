@@ -1,6 +1,6 @@
 /**
- * The page that connects a bill to its provider, with `?bill=` and `?provider=` as in the tool's `connect_url`. It is
- * the only place to enter a credential. A credential is tried before it is stored, and no response contains its secret
+ * The page that connects a bill to its provider, with `?bill=` and `?provider=` as in the tool's `connect_url`. People
+ * can enter credentials only here. A credential is tried before it is stored, and no response contains its secret
  * parts.
  */
 import { type Envelope, sealCredential } from "../../../../shared/credentials/envelope.ts";
@@ -63,7 +63,7 @@ export const postConnect = (deps: PageDeps): Handler =>
     return kept ?? c.redirect(connectedPath(billOf(c), trial), 303);
   });
 
-/** The page after connecting. It has its own address, so that a reload does not post again. */
+/** The page after connecting. It has its own URL, so that a reload does not submit the form again. */
 export const showConnected = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
     const opened = await open(c, deps, { user, provider: undefined, quotas: [] });
@@ -74,7 +74,7 @@ export const showConnected = (deps: PageDeps): Handler =>
 
 const billOf = (c: AppContext) => c.req.query("bill") ?? "";
 
-/** By key, or by the name that a person gave their assistant. */
+/** Finds a provider by key, or by the name that a person gave their assistant. */
 function providerOf(c: AppContext, providers: Registry): Provider | undefined {
   const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
   const wanted = plain(c.req.query("provider") ?? "");
@@ -103,7 +103,7 @@ const trialQuotas = async (c: AppContext, { config }: PageDeps, user: SignedInUs
 const readCredential = (form: Form, { fields }: Provider): Credential =>
   Object.fromEntries(fields.map(({ name }) => [name, form.get(fieldName(name))]).filter(([, value]) => value));
 
-/** Valid values of fields that are neither secret nor contain a secret, for filling in the form again. */
+/** Valid values of fields that are neither secret nor contain a secret, for prefilling the form again. */
 function typedAgain({ fields }: Provider, credential: Credential, { problems }: Failure): Credential {
   const secrets = fields.filter(({ isSecret }) => isSecret).map(({ name }) => credential[name] ?? "").filter(Boolean);
   return Object.fromEntries(
@@ -118,7 +118,7 @@ function typedAgain({ fields }: Provider, credential: Credential, { problems }: 
  */
 const MAX_ATTEMPTS = 5;
 
-/** @returns why it could not be stored. */
+/** @returns why the credential could not be stored. */
 async function keep(
   c: AppContext,
   deps: PageDeps,

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
- * The form for a provider's credential: its purpose, where to find it, and how it is used. A secret is never shown
- * again, not even after an error.
+ * The form for a provider's credential: its purpose, its source and its use. A secret is never shown again, not even
+ * after an error.
  */
 import type { OpenConnection } from "../../../../shared/db/provider_link_store.ts";
 import type { AppContext } from "../../../../shared/http/app.ts";
@@ -28,7 +28,7 @@ interface ConnectView {
   billId: string;
   provider: Provider;
   failure?: Failure;
-  /** Fields that keep their value after a failure, by name. */
+  /** Fields that keep their value after an error, by name. */
   typed?: Credential;
 }
 

@@ -1,9 +1,9 @@
-/** Explains why a credential is rejected. Never repeats the input or the provider's answer. */
+/** Explains why a credential is rejected. Never repeats the input or the provider's response. */
 import type { Credential, Provider } from "../../../../shared/providers/provider.ts";
 import type { PageWords } from "../../../../shared/words/page_words.ts";
 import type { Trial } from "./try_credential.ts";
 
-/** By field name. */
+/** Problems by field name. */
 export type FieldProblems = Readonly<Record<string, string>>;
 
 /** Why the page is shown again: problems with fields, or a general problem. */

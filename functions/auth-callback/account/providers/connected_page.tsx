@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Confirms that a bill is connected, and what happens next. */
+/** Confirms that a bill is connected, and explains the next steps. */
 import type { OpenConnection } from "../../../../shared/db/provider_link_store.ts";
 import type { AppContext } from "../../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../../shared/http/session.ts";

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Explains why a bill can't be connected, and names who can connect it or the missing step. */
+/** Explains why a bill can't be connected, and names the person who can connect it or the missing step. */
 import type { ConnectionRefusal } from "../../../../shared/db/provider_link_store.ts";
 import type { AppContext } from "../../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../../shared/http/session.ts";

@@ -18,7 +18,7 @@ export interface Bar {
   limit?: { amount: string; text: string };
 }
 
-/** Bars share a scale that starts at zero; negative amounts, possible with refunds, show their number but no bar. */
+/** Bars share a scale that starts at zero. A negative amount, possible with refunds, shows its number but no bar. */
 export function drawBars(bars: Bar[]): HTMLElement {
   const most = Math.max(...bars.flatMap(({ amount, limit }) => [Number(amount), Number(limit?.amount ?? 0)]), 0);
   const length = scaleLinear([0, most || 1], [0, 100]).clamp(true);

@@ -21,7 +21,7 @@ export interface Budget {
   amount: string;
   /** Absent when the budget was zero. */
   used_percent?: number;
-  /** Only when it was set after the period. */
+  /** Only if it was set after the period. */
   set_on?: string;
 }
 

@@ -3,7 +3,7 @@
 
 type Content = Node | string | undefined | false;
 
-/** @param attributes `class`, `dir`, ARIA and the like; undefined ones are left out. */
+/** @param attributes `class`, `dir`, ARIA and the like; undefined ones are skipped. */
 export function html(
   name: string,
   attributes: Record<string, string | undefined> = {},

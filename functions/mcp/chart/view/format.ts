@@ -8,7 +8,7 @@ export interface Format {
   tick(value: number): string;
   /** A step of a time axis; text that is not a date stays unchanged. */
   step(key: string, length: "short" | "long"): string;
-  /** "8%" of 8. */
+  /** Formats 8 as "8%". */
   percent(whole: number): string;
   /** The used part of a budget, in the form that the words need. */
   used(budget: Budget): Used;
@@ -39,7 +39,7 @@ export function createFormat({ currency, unit }: Chart, locale: string | undefin
     percent: (whole) => percents.format(whole / 100),
     used: ({ amount, used_percent: used, set_on: setOn }) => ({
       amount: money.format(amount as Intl.StringNumericLiteral),
-      // Refunds that exceed the spending use nothing.
+      // Refunds larger than the spending use nothing.
       ...(used !== undefined && { percent: percents.format(Math.max(0, used) / 100) }),
       ...(setOn && { setOn: step(setOn, "long") }),
     }),

@@ -6,7 +6,7 @@ import type { Chart } from "./data.ts";
 interface Headline {
   number: string;
   rest: string;
-  /** Empty without a comparison. */
+  /** Empty if there is no comparison. */
   compared: string;
 }
 

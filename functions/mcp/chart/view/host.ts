@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 /**
- * The host protocol of an MCP App, for a display-only page: SEP-1865, revision 2026-01-26. Hand-written because the App
- * class of ext-apps includes the whole client, 149 kB gzipped; its types check this code, and the tests run against its
- * bridge.
+ * The host protocol of an MCP App, for a display-only page: SEP-1865, revision 2026-01-26. Hand-written, because the
+ * App class of ext-apps includes the whole client, 149 kB gzipped. Its types check this code, and the tests run
+ * against its bridge.
  */
 import type {
   McpUiHostContext,
@@ -65,7 +65,7 @@ export function connectToHost({ onContext, onResult, onCancelled }: Handlers): v
   post({ id: 0, ...INITIALIZE });
 }
 
-/** Hosts set the frame's height to what its page requests. */
+/** Hosts set the frame's height to the value that its page requests. */
 function reportSize(post: (message: McpUiSizeChangedNotification) => void): void {
   let last = "";
   const report = () => {

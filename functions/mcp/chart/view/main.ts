@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The chart's page, in English; redrawn when the host's theme or the width changes. */
+/** The chart's page, in English. Draws again when the host's theme or the width changes. */
 import { chartPage as words } from "../../../../shared/words/en/chart_page.ts";
 import { type Chart, readResult } from "./data.ts";
 import { drawChart } from "./draw.ts";
@@ -42,7 +42,7 @@ function draw(): void {
   root.removeAttribute("aria-busy");
 }
 
-/** Uses the host's colors and fonts if provided, otherwise the page's own. */
+/** Uses the host's colors and fonts if it provides any, otherwise the page's own. */
 function applyTheme({ theme, styles }: HostContext): void {
   const { style, dataset } = document.documentElement;
   if (theme) dataset.theme = theme;

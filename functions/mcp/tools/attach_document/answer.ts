@@ -1,4 +1,4 @@
-/** Words for the doubts about a document (`attach_document`, `list_documents`). */
+/** Puts the doubts about a document into words (`attach_document`, `list_documents`). */
 import * as z from "zod/mini";
 import { presenter } from "../../../../shared/connector/tool.ts";
 import { findWords } from "../../../../shared/words/codes.ts";
@@ -32,7 +32,7 @@ function hintOf({ state, record, copy_of, proposal }: z.infer<typeof Document>, 
   return [copy_of ? hints.copy : hints.filed, ...(record?.differs ? [hints.differs] : [])].join(" ");
 }
 
-/** The amounts that do not add up in a document. */
+/** The amounts in a document that do not add up. */
 export const presentDoubts = (doubts: readonly z.infer<typeof Said>[], { documents, answer }: Words): string[] =>
   doubts.map(({ code, params }) => findWords(documents.doubts, code, answer.unknownText)(params ?? {}));
 

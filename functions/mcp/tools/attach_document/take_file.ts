@@ -1,6 +1,6 @@
 /**
- * Takes a file that the host passes: downloads and reads it, and stores each of its documents as an upload would.
- * Repeated calls store and attach nothing twice.
+ * Downloads and reads a file that the host passes, and stores each of its documents as an upload would. Repeated calls
+ * store and attach nothing twice.
  */
 import { cleanLine } from "../../../../shared/clean_text.ts";
 import type { FactEnvelope } from "../../../../shared/connector/result.ts";
@@ -27,7 +27,7 @@ export const takeFile: FollowUp = async (first, { callTool, fetchFile }, { file,
   const read = await readDocument(fetched.bytes, { name, type });
   const place = { ...(to !== undefined && { to }), ...(due_on !== undefined && { due_on }) };
   const fields = Object.keys(place);
-  // A place for one document is wrong for the others, and the last one would set its amount.
+  // The record chosen for one document is wrong for the others, and the last one would set its amount.
   const hasPlace = read.filter(({ facts }) => facts).length === 1;
   let failure: FactEnvelope | undefined;
   let proposalId: string | undefined;

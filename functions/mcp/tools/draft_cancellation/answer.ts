@@ -11,7 +11,7 @@ const Letter = z.object({
   payee: z.optional(z.string()),
   ends_on: z.optional(z.string()),
   is_in_time: z.optional(z.boolean()),
-  /** Whether the books expect more dates of the bill. */
+  /** Whether the books expect further due dates of the bill. */
   is_active: z.optional(z.boolean()),
   cancel_by: z.optional(z.string()),
   form: z.optional(z.enum(["letter", "email", "online", "any"])),

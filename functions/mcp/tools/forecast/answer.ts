@@ -1,4 +1,4 @@
-/** `forecast`: describes each expectation, assumption and omission in a sentence. */
+/** `forecast`: a sentence for each expected entry, assumption and omission. */
 import * as z from "zod/mini";
 import { presenter } from "../../../../shared/connector/tool.ts";
 import type { Words } from "../../../../shared/words/words.ts";

@@ -23,7 +23,7 @@ const Context = z.object({
     effects_count: z.number(),
   }))),
   balances: z.optional(z.array(Balance)),
-  /** Comes with the balances. */
+  /** Returned with the balances. */
   settlements: z.optional(z.array(Balance)),
   recent_changes: z.optional(z.array(RecentChange)),
 });
@@ -54,7 +54,7 @@ const presentContext = (
     recent_changes: recent_changes.map(({ facts, effects = [], effects_count = 0, is_page, ...change }) => ({
       ...change,
       by: presentActor(change, words),
-      // A client may have any name, including "page", so pages are not reported as a client.
+      // A client may have any name, including "page", so a change from a page reports no client.
       ...(is_page && { via: words.labels.site }),
       summary: presentChange({ tool: change.tool, facts }, words),
       ...(effects.length > 0 &&

@@ -1,4 +1,4 @@
-/** `import_expenses`: assumptions, questions, left-out and unreadable rows with reasons, and missing categories. */
+/** `import_expenses`: assumptions, questions, omitted and unreadable rows with reasons, and missing categories. */
 import * as z from "zod/mini";
 import { presenter } from "../../../../shared/connector/tool.ts";
 import { findWords } from "../../../../shared/words/codes.ts";
@@ -54,7 +54,7 @@ const presentState = ({ import_id, state, done, total }: z.infer<typeof State>, 
   hint: importing.underWay,
 });
 
-/** Why the file reader or the database leaves each row out. */
+/** Why the file reader or the database omits each row. */
 export const presentBadRows = <Row extends z.infer<typeof BadRow>>(rows: readonly Row[], { refusals, answer }: Words) =>
   rows.map(({ error, ...row }) => ({
     ...row,
@@ -69,7 +69,7 @@ export const presentMapping = <Known extends z.infer<typeof Mapping>>(
   assumed: assumed.map(({ code, params }) => findWords(assumptions, code, answer.unknownText)(params ?? {})),
 });
 
-/** Each kind of left-out rows, with its count in words. */
+/** Each kind of omitted rows, with its count in words. */
 export const presentLeftOut = <Kind extends z.infer<typeof LeftOut>>(
   kinds: readonly Kind[],
   { leftOut, answer }: Words,

@@ -81,7 +81,7 @@ export const importExpenses = defineTool({
     on_duplicate: onDuplicate,
     create_missing_categories: flag(false),
   }),
-  // Files are mostly ASCII; quotation marks and line ends take two bytes when escaped in JSON.
+  // Files are mostly ASCII; JSON escapes quotation marks and line ends as two bytes.
   maxBytes: 1_048_576,
   data: {
     upload: "object",
@@ -131,7 +131,7 @@ function refine(value: Arguments, sent: Arguments, at = new Date(0)): ParsedArgu
   return { ok: true, value: rest };
 }
 
-/** Sends a file in a call to the database in one piece. */
+/** Sends a file to the database in one piece, with one call. */
 function readText({ csv, mapping, answers, ...given }: Arguments, sent: Arguments, at: Date): ParsedArguments {
   const { default_currency = given.default_currency, ...conventions } = (answers ?? {}) as Arguments;
   const rest = { ...given, ...(default_currency !== undefined && { default_currency }) };

@@ -1,6 +1,4 @@
-/**
- * Continues an import that is not ready: reads its file, stages and matches its rows, then shows the preview.
- */
+/** Continues an unfinished import: reads its file, stages and matches its rows, then shows the preview. */
 import type { FollowUp } from "../../../../shared/connector/tool.ts";
 import type { RefusalFacts } from "../../../../shared/words/message.ts";
 import { workThrough } from "../../../../shared/import/import_work.ts";
@@ -8,7 +6,7 @@ import { workThrough } from "../../../../shared/import/import_work.ts";
 /** Clients give up after a minute or less. */
 const WORKS_FOR_MS = 20_000;
 
-/** Keeps a file that waits for an answer, so that the answer needs only its id. */
+/** Keeps the file of an import that waits for an answer, so that the answer needs only the import's id. */
 const withImport = ({ params, ...error }: RefusalFacts, importId: string): RefusalFacts => ({
   ...error,
   params: { ...params, details: { ...params?.details, import_id: importId } },
@@ -29,7 +27,7 @@ export const workOn: FollowUp = async (first, { callTool, clock, progress, signa
     const { phase, done, total } = work;
     return { ...first, data: { import: { import_id: importId, state: phase, done, total } } };
   }
-  // The answers are stored by now, and the expected totals belonged to another preview.
+  // The database already stores the answers, and the expected totals belonged to another preview.
   const { on_duplicate } = sent;
   return await callTool("import_expenses", { import_id: importId, ...(on_duplicate ? { on_duplicate } : {}) });
 };

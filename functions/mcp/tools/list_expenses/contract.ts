@@ -29,7 +29,7 @@ export const listExpenses = defineTool({
   refine,
 });
 
-/** The default limit applies to a page of rows; a file has every match. */
+/** The default limit applies to a page of rows; a file contains every match. */
 function refine({ limit, ...value }: Arguments, sent: Arguments): ParsedArguments {
   return {
     ok: true,

@@ -1,4 +1,4 @@
-/** `log_expenses`: labels missing categories, also those of a split's parts. */
+/** `log_expenses`: labels missing categories, also those of the parts of a split. */
 import * as z from "zod/mini";
 import { presenter } from "../../../../shared/connector/tool.ts";
 import { Shared } from "../../../../shared/words/facts.ts";
@@ -6,7 +6,7 @@ import type { Words } from "../../../../shared/words/words.ts";
 import { nameShared } from "../../present/shared.ts";
 
 const Logged = z.object({
-  /** For an item that is not spending: a balance. */
+  /** For an item that is a balance instead of spending. */
   kind: z.optional(z.string()),
   category: z.optional(z.string()),
   category_source: z.optional(z.string()),

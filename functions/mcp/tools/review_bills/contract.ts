@@ -10,7 +10,7 @@ export const reviewBills = defineTool({
     horizon_days: integer({ minimum: 1, maximum: 366, default: 45 }),
     lookback_months: integer({ minimum: 1, maximum: 24, default: 12 }),
   }),
-  // Each section of app.review_bills is an array; naming them all would cost every conversation.
+  // Each section of app.review_bills is an array; naming them all would cost tokens in every conversation.
   data: { counts: "object" },
   answer,
 });

@@ -1,4 +1,4 @@
-/** `show_spending_chart`: labels of the series and periods, and a sentence and a table for hosts without charts. */
+/** `show_spending_chart`: labels of the series and periods, plus a sentence and a table for hosts without charts. */
 import * as z from "zod/mini";
 import { presenter } from "../../../../shared/connector/tool.ts";
 import { changePercent, minorOf, percentOf } from "../../../../shared/amounts.ts";

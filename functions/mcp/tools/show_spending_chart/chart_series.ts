@@ -1,4 +1,4 @@
-/** Lays out the database's sums as a chart's series of points. */
+/** Arranges the database's sums as a chart's series of points. */
 import * as z from "zod/mini";
 import { addAmounts, amountOf, minorOf } from "../../../../shared/amounts.ts";
 import { Group, Money } from "../../../../shared/words/facts.ts";
@@ -17,7 +17,7 @@ const Budget = z.object({
 });
 type Budget = z.infer<typeof Budget>;
 
-/** Steps of time come last in a group. */
+/** Time steps come last in a group. */
 const Row = z.object({ group: z.array(Group), amount: z.string() });
 
 export const Spent = z.object({
@@ -161,7 +161,7 @@ const dayOf = (group: readonly Group[]) => group.at(-1) as string;
 
 const nameOf = (name: Group, groups: Words["groups"]) => typeof name === "string" ? name : groups[name.none];
 
-/** A step is partial when the period covers only a part of it or it is still running; a day is always complete. */
+/** A step is partial when the period covers only part of it or it is still running; a day is always complete. */
 function stepsOf({ period: { from, to }, unit = "day", today, rows }: Spent): { x: string; partial: boolean }[] {
   const until = to < today ? to : today;
   const latest = [until, from, ...rows.map(({ group }) => beginOf(dayOf(group), unit))].toSorted().at(-1)!;

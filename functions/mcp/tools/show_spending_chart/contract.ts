@@ -1,4 +1,7 @@
-/** The contract of `show_spending_chart`; `app.show_spending_chart` does the work, the page in chart/ draws it. */
+/**
+ * The contract of `show_spending_chart`; `app.show_spending_chart` does the work, and the page in chart/ draws the
+ * chart.
+ */
 import { categories, date, inCurrency, object, oneOf } from "../../../../shared/connector/schema.ts";
 import { defineTool, READ } from "../../../../shared/connector/tool.ts";
 import { CHART_URI } from "../../chart/uri.ts";
@@ -18,6 +21,6 @@ export const showSpendingChart = defineTool({
   }),
   data: { chart: "string", period: "object", currency: "string", series: "array", total: "object", table: "string" },
   answer,
-  // Hosts of early MCP Apps drafts read the flat key.
+  // Hosts built for early MCP Apps drafts read the flat key.
   meta: { "ui": { resourceUri: CHART_URI }, "ui/resourceUri": CHART_URI },
 });

@@ -21,7 +21,7 @@ function presentSpending(
     rows: rows.map((row, place) => ({
       ...row,
       group: row.group.map((name) => typeof name === "string" ? name : groups[name.none]),
-      // Months can be below zero, so they aren't shares.
+      // A month's sum can be negative, so months have no shares.
       ...(shares && row.spending === undefined && { share_percent: shares[place] }),
     })),
     fx: { rule: rateRule, ...fx },

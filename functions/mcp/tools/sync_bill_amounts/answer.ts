@@ -1,4 +1,4 @@
-/** `sync_bill_amounts`: a sentence per bill on the outcome. */
+/** `sync_bill_amounts`: a sentence about the outcome for each bill. */
 import * as z from "zod/mini";
 import { presenter } from "../../../../shared/connector/tool.ts";
 import { presentSyncedBill, SyncedBill } from "../../../../shared/words/synced_bill.ts";

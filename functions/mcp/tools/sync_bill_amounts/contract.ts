@@ -1,6 +1,6 @@
 /**
- * The contract of `sync_bill_amounts`, the only tool that works outside the database. A first call returns and leases
- * the links that may be fetched now, then we query the providers, and a second call stores the answers.
+ * The contract of `sync_bill_amounts`, the only tool that works outside the database. A first call leases and returns
+ * the links that may be fetched now. Then the service queries the providers, and a second call stores their answers.
  */
 import { id, list, object } from "../../../../shared/connector/schema.ts";
 import { defineTool, UPDATE } from "../../../../shared/connector/tool.ts";

@@ -1,4 +1,4 @@
-/** `update_bill`: the changed bill in words, and its values before. */
+/** `update_bill`: the changed bill in words, and its earlier values. */
 import * as z from "zod/mini";
 import { presenter } from "../../../../shared/connector/tool.ts";
 import { Schedule, Shared, ShareNote } from "../../../../shared/words/facts.ts";
@@ -20,7 +20,7 @@ export const answer = presenter(
   ({ bill, before: { schedule, share_note, ...before }, ...data }, words) => {
     const shown = presentBill(bill, words);
     const schedule_text = schedule && words.schedule(schedule);
-    // A schedule counted from another date may read the same in words.
+    // A schedule counted from another date may have the same words.
     const isOther = schedule_text && schedule_text !== shown.schedule_text;
     return {
       ...data,

@@ -34,7 +34,7 @@ import {
 import { PROVIDERS } from "../../../../shared/providers/registry.ts";
 import { answer } from "./answer.ts";
 
-/** tools/list shows one field; the others are accepted too, and answers request them by name. */
+/** tools/list shows one field. The tool accepts the others too, and answers request them by name. */
 const contract: JsonSchema = {
   ...object({ ...billContract.properties, confirmed_on: date() }),
   [LISTED_AS]: object({ confirmed_on: date() }),
@@ -43,7 +43,7 @@ const contract: JsonSchema = {
 const inputSchema = object({
   bill_id: id("bill"),
   bill_name: text(120),
-  // No field of a change has a default, because it would reset unmentioned fields.
+  // Fields of a change have no defaults, because a default would reset unmentioned fields.
   set: listedIn(
     "add_bill",
     object(

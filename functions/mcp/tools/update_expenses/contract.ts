@@ -33,7 +33,7 @@ const inputSchema = object({
   ids: ids("exp", "inc"),
   filter: changeFilter,
   confirm,
-  // No field of a change has a default, because it would reset unmentioned fields.
+  // Fields of a change have no defaults, because a default would reset unmentioned fields.
   set: listedIn(
     "log_expenses",
     object(
