@@ -38,8 +38,8 @@ begin
 end
 $$;
 comment on function app.refuse_alteration is
-  'Raises insufficient_privilege for items of any change other than the current one, and for a read count that rises '
-  'by more than one or falls.';
+  'Raises insufficient_privilege for items of any change other than the current one, and for a read count that falls '
+  'or rises by more than one.';
 create trigger refuse_alteration before insert on app.change_items
   for each row when (
     current_user in ('authenticated', 'service_role')

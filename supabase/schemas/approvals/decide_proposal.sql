@@ -11,7 +11,7 @@ begin
 end
 $$;
 comment on function app.told_effects is
-  'The effects of a proposal, with the names of referenced rows and without their ids, which differ in each run.';
+  'Returns the effects of a proposal with the names of referenced rows instead of their ids, which differ in each run.';
 
 create or replace function app.run_approved(proposal app.proposals, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -62,7 +62,7 @@ language plpgsql stable set search_path = '' as $$
 begin
   return identity.member_may(proposal.organization_id, user_id, 'approvals:decide')
     and identity.is_active(user_id, app.instant())
-    -- Like any write, this needs a plan with the feature. During a deletion no plan includes it.
+    -- Like any write, this needs a plan with the feature. No plan includes it while the organization is being deleted.
     and identity.organization_has_feature(proposal.organization_id, 'ai:connector', app.instant())
     and (proposal.approver = 'manager' or exists (
       select from identity.memberships as m
@@ -98,7 +98,7 @@ begin
     and proposal.actor_id is distinct from user_id then
     return '{"outcome": "unknown"}';
   end if;
-  -- public.call_tool has already refused the tool call.
+  -- public.call_tool has already checked this for tool calls.
   refusal := case when through = 'page' then identity.refuse_deleting(proposal.organization_id, user_id, at) end;
   if refusal is not null then
     return refusal;
@@ -152,10 +152,10 @@ exception when sqlstate 'EX001' then
 end
 $$;
 comment on function app.settle_proposal is
-  'Answers a proposal. Returns {outcome: approved | refused | withdrawn | stale, change_id?, problem?, result?}, or '
-  'the obstacle: unknown, already, expired, changed (another hash), not_allowed (why: the proposal to withdraw is '
-  'another person''s, it is the person''s own, only the page may decide it, or it needs another approver), busy; or '
-  'identity.refuse_deleting.';
+  'Answers a proposal. Returns {outcome: approved | refused | withdrawn | stale, change_id?, problem?, result?}. Other '
+  'outcomes: unknown, already, expired, changed (another hash), busy, not_allowed, or the result of '
+  'identity.refuse_deleting. not_allowed has why: the person withdraws another person''s proposal, decides their own, '
+  'must decide on the page, or may not approve it.';
 revoke all on function app.settle_proposal from authenticated;
 
 create or replace function public.decide_proposal(user_id uuid, proposal_id text, hash text, decision text,
@@ -168,7 +168,7 @@ begin
 end
 $$;
 comment on function public.decide_proposal is
-  'Answers a proposal from its page. decision: approve, refuse or withdraw; hash: of the version that the page '
+  'Answers a proposal from its page. decision: approve, refuse or withdraw; hash identifies the version that the page '
   'showed. Returns the outcomes of app.settle_proposal.';
 
 create or replace function app.decide_proposal(context app.context, arguments jsonb) returns jsonb

@@ -77,7 +77,7 @@ begin
       'count', jsonb_array_length(counted -> 'new'), 'totals_by_currency', counted -> 'totals', 'names', '[]'::jsonb
     ),
     'effects', app.draft_effects(batch.id, counted -> 'new', at_most),
-    -- Include the rows, because other names and days can have the same totals.
+    -- Include the rows, because imports with the same totals can differ in names and days.
     'fingerprint', encode(sha256(convert_to(jsonb_build_array(
       counted, batch.account_id, batch.read -> 'rules', batch.read -> 'answers', (
         select string_agg(md5(jsonb_build_array(
@@ -91,8 +91,8 @@ begin
 end
 $$;
 comment on function app.judge_import is
-  'The rules that committing an import would exceed, and the records it would write, computed from its staged rows '
-  'without publishing. Null unless the call commits.';
+  'Returns the rules that publishing an import would exceed and the records that it would write, computed from its '
+  'staged rows. Null unless the call publishes the import.';
 
 create or replace function app.foresee_import(context app.context, args jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -102,7 +102,7 @@ declare
 begin
   would := app.judge_import(context, args);
   if would is null then
-    -- The tool itself answers or asks.
+    -- Nothing would be published: the tool answers or asks by itself.
     raise exception using errcode = 'EX003', detail = 'null';
   end if;
   -- The commit applies the answers again.

@@ -12,7 +12,8 @@ begin
   );
 end
 $$;
-comment on function app.tools_of_change is 'The tool of a change; for an undo, also the tools of the undone changes.';
+comment on function app.tools_of_change is
+  'Returns the tool of a change; for an undo, also the tools of the undone changes.';
 
 create or replace function app.exceeds_amount(sums jsonb, rule app.approval_rules, day date) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -51,8 +52,8 @@ begin
 end
 $$;
 comment on function app.exceeds_amount is
-  'Returns the reason that sums exceed a rule, in the rule''s currency at the rates of a day: {reason: amount | '
-  'unconvertible, …}; null when they don''t.';
+  'Compares sums with a rule in its currency at the rates of a day. Returns {reason: amount | unconvertible, …} if '
+  'they exceed it, otherwise null.';
 
 create or replace function app.counted_records(rule app.approval_rules, tools text[], moved jsonb) returns bigint
 language plpgsql immutable set search_path = '' as $$
@@ -70,8 +71,8 @@ begin
 end
 $$;
 comment on function app.counted_records is
-  'Returns the records of a change that a rule counts; null when the rule doesn''t apply. A rule about a tool applies '
-  'to the same effects by any tool.';
+  'Returns the number of records that a change counts for a rule; null when the rule doesn''t apply. A rule about a '
+  'tool applies to the same effects by any tool.';
 
 create or replace function app.judge_moved(context app.context, tools text[], moved jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -125,5 +126,5 @@ begin
 end
 $$;
 comment on function app.judge_moved is
-  'The rules that a write exceeds, together with the person''s unapproved writes of the last 24 hours: [{reason: any '
-  '| records | amount | unconvertible, approver, …}].';
+  'Returns the rules that a write and the person''s unapproved writes of the last 24 hours exceed in total: [{reason: '
+  'any | records | amount | unconvertible, approver, …}].';

@@ -1,5 +1,5 @@
--- Mails to one person about one proposal (pending or decided) or about their removal. Recipients are determined when
--- the sender runs; claiming a mail inserts its row, so that it is sent once.
+-- Mails to one person about one proposal (pending or decided) or about their removal. The sender determines the
+-- recipients when it runs. Claiming a mail inserts its row, so that it is sent once.
 
 create table app.mails (
   id bigint generated always as identity primary key,
@@ -19,8 +19,8 @@ create table app.mails (
 comment on table app.mails is
   'Mails about proposals and removals that a sender has claimed or sent. If a sender dies, its lease expires.';
 comment on column app.mails.kind is
-  'asked and reminded go to people who can decide, decided to the proposer, settled to the others who got "asked", '
-  'removed to the former member.';
+  'asked and reminded: to people who can decide; decided: to the proposer; settled: to the others who got asked; '
+  'removed: to the former member.';
 create index mails_user_id_idx on app.mails (user_id, sent_at);
 create index mails_leased_until_idx on app.mails (leased_until) where sent_at is null;
 create index mails_event_id_idx on app.mails (event_id);
@@ -76,8 +76,8 @@ begin
 end
 $$;
 comment on function app.find_due_mails is
-  'Returns the recipients and kinds of mails that are due, including those already sent. about limits them to one '
-  'proposal or organization.';
+  'Returns the recipients and kinds of due mails, including mails already sent. about limits them to one proposal or '
+  'organization.';
 revoke all on function app.find_due_mails from authenticated;
 
 create or replace function app.describe_removal(event_id bigint, reader identity.profiles) returns jsonb

@@ -38,14 +38,14 @@ begin
 end
 $$;
 comment on function app.worth_of is
-  'The amount of a captured row, negative for refunds, zero for a missing row.';
+  'Returns the amount of a captured row, negative for refunds, zero for a missing row.';
 
 create or replace function app.measure_change(change_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Changing who pays or shares puts the whole amount at stake.
+  -- A change of payer or shares puts the whole amount at stake.
   passing_on constant text[] := array['paid_by', 'payer_id', 'sharing', 'from_id', 'to_id'];
-  -- A change of payee, due date, autopay, counted period or reimbursement puts the whole amount at stake, though the
+  -- A change of payee, due date, autopay, counted period or reimbursement puts the whole amount at stake, even if the
   -- amount stays the same.
   terms constant text[] := array[
     'autopay', 'status', 'payee', 'amount_mode', 'paid_on', 'frequency', 'every', 'anchor_on', 'month_days',
@@ -98,8 +98,8 @@ begin
       from seen as s
       where s.table_name = 'payments' and s.was is not null and s.becomes is not null
     ), priced as (
-      -- An autopay bill pays the amount set for a date without a person. Amounts derived from the bill's own amount
-      -- count with the bill.
+      -- An autopay bill pays an amount set for one date without asking anybody. Amounts derived from the bill's own
+      -- amount count with the bill.
       select s.becomes ->> 'currency' as currency,
         abs((s.becomes ->> 'expected_minor')::numeric - coalesce((s.was ->> 'expected_minor')::numeric, 0)) as minor,
         exists (select from app.expenses as e where e.id = s.becomes ->> 'expense_id' and e.autopay) as is_automatic
@@ -108,7 +108,7 @@ begin
         and s.becomes ->> 'amount_source' = 'override'
         and s.becomes -> 'expected_minor' is distinct from s.was -> 'expected_minor'
       union all
-      -- Skipping a date, or undoing that, puts its amount at stake.
+      -- Skipping a date, or undoing the skip, puts the amount of the date at stake.
       select k.kept ->> 'currency', (k.kept ->> 'expected_minor')::numeric, false
       from seen as s
       cross join lateral (select coalesce(s.becomes, s.was) as kept) as k
@@ -134,7 +134,7 @@ begin
         when 'exp' then case when t.is_there then case when t.was_there then 'update_expenses' else 'log_expenses' end
           end
         when 'bill' then case when t.is_there then case when t.was_there then 'update_bill' else 'add_bill' end end
-        -- A bill counts as one record with its payments.
+        -- A bill and its payments count as one record.
         when 'pay' then case when t.is_there then 'mark_bill_paid' end
         when 'set' then case when t.is_there then 'settle_up' end
         when 'inc' then case when t.is_there then case when t.was_there then 'update_expenses' else 'log_expenses' end
@@ -175,4 +175,4 @@ begin
 end
 $$;
 comment on function app.measure_change is
-  'The size of a change: {records, acts: count by tool, sums: minor units by currency}.';
+  'Returns the size of a change: {records, acts: count by tool, sums: minor units by currency}.';

@@ -26,7 +26,7 @@ begin
     coalesce(n.after ->> 'deleted_at', n.after ->> 'archived_at') is not null
   ) order by n.position)::text into content
   from net as n;
-  -- New records get another id in each run.
+  -- New records get new ids in each run.
   for new_id in
     select i.row_id from app.change_items as i
     where i.change_id = fingerprint_change.change_id and i.table_name <> 'settings'
@@ -39,8 +39,8 @@ begin
 end
 $$;
 comment on function app.fingerprint_change is
-  'A hash that is equal for two changes that read and write equal rows. It leaves out ids, times and counters, values '
-  'derived from other rows, and empty values, so that an upgrade can add a column.';
+  'Returns a hash that is equal for changes that read and write equal rows. It ignores ids, times, counters and '
+  'derived values. It also ignores empty values, so that an upgrade can add a column.';
 
 create or replace function app.find_approvers(organization_id text, approver text, except_id uuid) returns uuid[]
 language plpgsql stable security definer set search_path = '' as $$

@@ -69,8 +69,8 @@ begin
 end
 $$;
 comment on function public.read_proposal is
-  'A proposal for its page: {outcome: found | unknown, proposal?, state?}. Only its proposer and people who can '
-  'decide it get more than unknown.';
+  'Returns a proposal for its page: {outcome: found | unknown, proposal?, state?}. Only its proposer and people who '
+  'can decide it get more than unknown.';
 
 create or replace function public.read_proposals(user_id uuid, organization_id text, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -103,8 +103,8 @@ begin
 end
 $$;
 comment on function public.read_proposals is
-  'The proposals of the last 30 days that a person can see, newest first, each with its first effects: {id, name, '
-  'state, country, timezone, proposals}; null without a membership.';
+  'Returns the proposals of the last 30 days that a person can see, newest first, each with its first effects: {id, '
+  'name, state, country, timezone, proposals}; null without a membership.';
 
 create or replace function public.read_approval_policy(user_id uuid, organization_id text, at timestamptz)
   returns jsonb
@@ -131,9 +131,9 @@ begin
 end
 $$;
 comment on function public.read_approval_policy is
-  'The approval rules of an organization, for people who can decide proposals: {id, name, country, base_currency, '
-  'may_change, assistants_may_approve, rules: [{id, tool, roles, over, currency, over_records, approver}]}; null for '
-  'others.';
+  'Returns the approval rules of an organization, for people who can decide proposals: {id, name, country, '
+  'base_currency, may_change, assistants_may_approve, rules: [{id, tool, roles, over, currency, over_records, '
+  'approver}]}; null for others.';
 
 create or replace function public.change_approval_policy(user_id uuid, organization_id text, rules jsonb,
   assistants_may_approve boolean, at timestamptz) returns jsonb

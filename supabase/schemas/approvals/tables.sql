@@ -18,8 +18,8 @@ create table app.approval_rules (
   constraint approval_rules_amount_has_currency check ((over_minor is null) = (currency is null))
 );
 comment on table app.approval_rules is
-  'Writes that need approval: those of a tool (any, when null) by these roles. With an amount or a number of records, '
-  'only those above it, added up per person over 24 hours.';
+  'Writes that need approval, by tool (null: any) and role. With an amount or a number of records, only larger writes '
+  'need it; a person''s writes add up over 24 hours.';
 comment on column app.approval_rules.approver is
   'Who can approve: everybody with the right approvals:decide, or only the owner.';
 create index approval_rules_organization_id_idx on app.approval_rules (organization_id);
@@ -57,15 +57,15 @@ create table app.proposals (
 comment on table app.proposals is
   'Writes that wait or waited for approval: the request, its proposer and its exact effects.';
 comment on column app.proposals.proposed_on is
-  'The day of the proposal. Relative days in it, such as "yesterday", count from this day.';
-comment on column app.proposals.reasons is 'The rules that it exceeds, as facts: app.judge_moved.';
-comment on column app.proposals.facts is 'Its effects, as the facts of its change.';
-comment on column app.proposals.effects is 'The same by record, before and after: app.read_effects.';
+  'The day of the proposal, from which relative days such as "yesterday" count.';
+comment on column app.proposals.reasons is 'The rules that the write exceeds, as returned by app.judge_moved.';
+comment on column app.proposals.facts is 'The facts of the change; TypeScript describes the effects with them.';
+comment on column app.proposals.effects is 'The effects on each record, before and after, as in app.read_effects.';
 comment on column app.proposals.fingerprint is
-  'A hash of the rows that it would write and replace, without values that differ in each run. The approved run must '
-  'produce the same hash.';
+  'A hash of the rows that the write would add and replace, without values that differ in each run. The approved run '
+  'must produce the same hash.';
 comment on column app.proposals.hash is
-  'A hash of the whole proposal. An answer repeats it to prove which version the person saw.';
+  'A hash of the whole proposal. An answer repeats it to identify the version that the person saw.';
 comment on column app.proposals.problem is
   'The error code of an approved write that failed; proposer_gone if the proposal was withdrawn with its proposer.';
 comment on column app.proposals.result is 'The tool''s answer to the write.';

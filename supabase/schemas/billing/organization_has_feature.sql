@@ -20,8 +20,8 @@ begin
 end
 $$;
 comment on function identity.effective_plan is
-  'The plan whose features apply at an instant: the best of the paid plan, a past-due plan in its grace period, and a '
-  'running trial; the largest when plans are off.';
+  'Returns the plan whose features apply at an instant: the best of the paid plan, a past-due plan in its grace '
+  'period, and a running trial; the largest when plans are off.';
 
 create or replace function identity.organization_has_feature(organization_id text, feature text, at timestamptz)
   returns boolean

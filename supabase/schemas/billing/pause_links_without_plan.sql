@@ -1,5 +1,5 @@
--- Provider links follow the plan. The end of a plan pauses them without deleting, and the next payment resumes them. A
--- plan that ends during the trial pauses nothing; after the trial app.link_status stops fetching.
+-- Provider links follow the plan. The end of a plan pauses them without deleting them, and the next payment resumes
+-- them. A plan that ends during the trial pauses nothing; after the trial app.link_status stops fetching.
 
 create or replace function app.pause_links_without_plan() returns trigger
 language plpgsql set search_path = '' as $$

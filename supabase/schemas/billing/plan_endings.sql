@@ -1,4 +1,4 @@
--- When an organization loses features with its plan, for both the warnings of get_context and the mails.
+-- Finds the plan endings that cost an organization features, for the warnings of get_context and for mails.
 
 create or replace function billing.plan_endings(organization identity.organizations, first timestamptz,
   until timestamptz) returns table (reason text, plan text, ends_at timestamptz, features text[])
@@ -15,7 +15,7 @@ begin
     cross join lateral (
       select array_agg(f.feature order by f.feature) as features
       from billing.plan_features as f
-      -- The row no longer has the plan of a canceled subscription.
+      -- The organization's row no longer names the plan of a canceled subscription.
       where f.plan = case when e.reason = 'canceled' then e.plan
           else identity.effective_plan(organization, e.ends_at - interval '1 microsecond') end
         and not identity.organization_has_feature(organization.id, f.feature, e.ends_at)
@@ -24,6 +24,6 @@ begin
 end
 $$;
 comment on function billing.plan_endings is
-  'The ends of a trial, grace period or canceled subscription between two instants, with the features lost at each. '
-  'Ends that a later payment undid are left out.';
+  'Returns the ends of a trial, grace period or canceled subscription between two instants, with the features lost at '
+  'each. Leaves out ends that a later payment undid.';
 grant execute on function billing.plan_endings to authenticated;

@@ -1,4 +1,4 @@
--- The operator's settings of plans. Invariants: there is always exactly one row, and no request writes it, so that API
+-- The operator's settings for plans. Invariants: there is always exactly one row, and no request writes it, so that API
 -- callers cannot give themselves a paid plan.
 
 create table billing.settings (
@@ -9,7 +9,7 @@ comment on table billing.settings is
   'One row, changed by the operator as the owner of the database; no API role may write it.';
 comment on column billing.settings.plans_enabled is
   'Whether plans limit features. False: all features are available, and pages don''t mention plans. Null: the operator '
-  'has not decided; a start or deployment with a CHECKOUT_URL makes it true.';
+  'has not decided; starting or deploying with a CHECKOUT_URL sets it to true.';
 alter table billing.settings enable row level security;
 create policy "Signed-in people can read whether there are plans" on billing.settings
   for select to authenticated using ((select auth.uid()) is not null);

@@ -70,8 +70,8 @@ comment on column billing.payment_events.outcome is
   'applied: it is the latest event of its subscription. stale: a later one had already been applied. parked: it waits '
   '(billing.parked_events). ignored: events of this kind have no effect.';
 comment on column billing.payment_events.no_effect is
-  'Why an applied event did not change the organization. never_active: its subscription was never paid, and the '
-  'organization had a plan to lose.';
+  'The reason that an applied event did not change the organization. never_active: its subscription was never paid, '
+  'and the organization had a plan to lose.';
 create index payment_events_subscription_id_idx on billing.payment_events (subscription_id);
 create index payment_events_parked_idx on billing.payment_events (subscription_id) where outcome = 'parked';
 
@@ -95,7 +95,7 @@ comment on column billing.subscriptions.status is 'Null until the first event co
 comment on column billing.subscriptions.past_due_since is
   'The time of the first failure since the last good payment, at most a day before we received it.';
 comment on column billing.subscriptions.was_active is
-  'Whether a counted event ever reported it active, regardless of later events.';
+  'Whether a counted event ever reported the subscription as active, regardless of later events.';
 comment on column billing.subscriptions.clock is 'The clock of the event that set this state.';
 create index subscriptions_organization_id_idx on billing.subscriptions (organization_id);
 

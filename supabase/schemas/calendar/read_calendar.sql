@@ -4,7 +4,7 @@ create or replace function app.list_calendar(show_amounts boolean, at timestampt
 language plpgsql stable set search_path = '' as $$
 declare
   context constant app.context := app.read_context(at);
-  -- The feed is limited, because an app reads all of it each time.
+  -- Limits the feed, because an app reads all of it each time.
   most_overdue constant int := 100;
   most_to_come constant int := 500;
   last_day date := context.today + 365;
@@ -13,7 +13,7 @@ begin
   if context.organization_id is null then
     return null;
   end if;
-  -- Stop before a whole year if the feed is full: 5 times as fast with 5,000 bills.
+  -- Stop before a whole year if the feed is full, which is 5 times as fast with 5,000 bills.
   foreach nearer_day in array array[context.today + 31, context.today + 92] loop
     if (select sum(f.dates) from app.future_counts(context, nearer_day) as f) > most_to_come then
       last_day := nearer_day;
