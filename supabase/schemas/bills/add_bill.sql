@@ -21,7 +21,7 @@ begin
     found_by := 'payee';
   end if;
   if other.id is null then
-    -- Finds one cost under two names: "Miete" beside "Rent", "Electricity" beside "Power".
+    -- Finds one cost under two names: "Miete" and "Rent", or "Electricity" and "Power".
     select * into other
     from app.expenses as e
     where e.organization_id = bill.organization_id and e.kind = 'bill' and e.status = 'active' and e.deleted_at is null
@@ -45,9 +45,9 @@ begin
 end
 $$;
 comment on function app.warn_of_twin is
-  'A warning about another bill that may be the same as a new one: a bill of the same name, one that '
-  'app.find_duplicates reports for its payee, or one of the same amount and frequency that is due within three days, '
-  'unless their payees or categories differ.';
+  'Returns a warning about a bill that may be the same as a new one: it has the same name, app.find_duplicates reports '
+  'it for the payee, or it has the same amount and frequency and is due within three days. The last case excludes '
+  'bills with a different payee or category.';
 
 create or replace function app.warn_of_assignee(bill app.expenses) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -63,7 +63,7 @@ begin
 end
 $$;
 comment on function app.warn_of_assignee is
-  'A warning if a bill in a private category is assigned to a member who can''t see it and so gets no mail.';
+  'Returns a warning if a bill in a private category is assigned to a member who can''t see it and so gets no mail.';
 
 create or replace function app.add_bill(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$

@@ -110,8 +110,8 @@ begin
 end
 $$;
 comment on function app.clear_next_due is
-  'Clears next_due of a paused or cancelled bill. A trigger, because an undo can pause a bill, too, and does not write '
-  'derived columns.';
+  'Clears next_due of a paused or cancelled bill. It is a trigger because an undo can also pause a bill and does not '
+  'write derived columns.';
 create trigger clear_next_due before update of status on app.expenses
   for each row when (new.status in ('paused', 'cancelled') and new.next_due is not null)
     execute function app.clear_next_due();
@@ -122,7 +122,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   next_index constant int := app.open_indexes(old, context.today, 1);
   next_scheduled constant date := app.scheduled_on(old, least(next_index, app.last_index(old)));
-  -- The first date to which the change applies.
+  -- The first date that the change affects.
   from_index constant int := greatest(next_index, case when apply_from is not null then app.due_index(old, apply_from)
     end);
   next_due constant date := coalesce(old.next_due, app.due_on(next_scheduled, old.weekend_rule));
@@ -141,7 +141,7 @@ declare
   is_stopped constant boolean := bill.status in ('paused', 'cancelled');
   was_stopped constant boolean := old.status in ('paused', 'cancelled');
   is_paused_anew constant boolean := bill.paused_until is distinct from old.paused_until;
-  -- Only the earlier dates show that a price starts later, and a new schedule or a pause removes them.
+  -- Only the earlier dates record that a price starts later. A new schedule or a pause removes these dates.
   price_from constant date := case
     when is_repriced then case when was_stopped and bill.currency = old.currency then apply_from end
     when was_stopped then old.price_from

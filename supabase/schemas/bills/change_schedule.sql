@@ -9,7 +9,6 @@ declare
   first_due constant date := app.parse_date(context, changes ->> 'first_due', 'set.first_due');
   is_other_rhythm boolean;
 begin
-  -- With several days of the month, the first one may be before the first date.
   if not changes ?| array['frequency', 'every', 'first_due', 'month_days', 'month_weekdays', 'weekend_rule', 'ends_on',
     'ends_after'] then
     return old;
@@ -28,7 +27,7 @@ begin
     when bill.frequency = 'monthly' and first_due is null then old.month_days
   end;
   bill.anchor_on := coalesce(first_due, case when is_other_rhythm then next_open end, old.anchor_on);
-  -- The 31st stays the last day of the month, even if the next one is the 28th.
+  -- The 31st stays the last day of the month, even if the next date is the 28th.
   if is_other_rhythm and first_due is null and bill.month_days is null
     and (old.frequency, bill.frequency) = ('monthly', 'monthly')
     and extract(day from bill.anchor_on) <> extract(day from old.anchor_on) then
@@ -56,8 +55,8 @@ begin
 end
 $$;
 comment on function app.change_schedule is
-  'A bill with the schedule fields of a change, not yet written; next_open is the next scheduled date that the change '
-  'applies to. A new frequency starts there, or at first_due if given.';
+  'Returns a bill with the schedule fields of a change, and next_open, the next scheduled date that the change '
+  'affects. A new frequency starts there, or at first_due if given. Does not write the bill.';
 
 create or replace function app.same_schedule(one app.expenses, other app.expenses) returns boolean
 language sql immutable

@@ -38,7 +38,7 @@ begin
     from unnest(sums) as s);
 end
 $$;
-comment on function app.describe_sums is 'Totals by currency: {"EUR": "12.00"}.';
+comment on function app.describe_sums is 'Returns totals by currency: {"EUR": "12.00"}.';
 
 create or replace function app.describe_sum(context app.context, sums app.money_sum[], estimated app.money_sum[],
   into_currency text) returns jsonb
@@ -74,7 +74,8 @@ begin
 end
 $$;
 comment on function app.warn_of_estimates is
-  'A warning that a total contains estimated amounts of these bills, and their sum.';
+  'Returns a warning that a total contains estimated amounts, with the names of their bills and their sums by '
+  'currency.';
 
 create or replace function app.describe_bill_history(context app.context, bill app.expenses) returns jsonb
 language plpgsql stable set search_path = '' as $$

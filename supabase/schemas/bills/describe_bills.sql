@@ -9,7 +9,7 @@ begin
 end
 $$;
 comment on function app.assignee_name is
-  'The assignee of a bill; null without one, or when their membership has ended.';
+  'Returns the assignee of a bill; null without one, or when their membership has ended.';
 
 create or replace function app.status_on(bill app.expenses, day date) returns text
 language sql immutable
@@ -37,8 +37,7 @@ begin
   );
 end
 $$;
-comment on function app.has_date_document is
-  'Whether a document is attached to the date of a bill that is due on a day.';
+comment on function app.has_date_document is 'Whether a document is attached to a bill''s date with this due day.';
 
 -- Uses one generic plan per session, because each bill is looked up by its id anyway.
 create or replace function app.describe_bills(context app.context, bill_ids text[], within_days int default null,
@@ -152,7 +151,7 @@ begin
     join app.currencies as c on c.code = b.currency
     cross join lateral (select app.status_on(b.bill, context.today) as status) as as_of
     cross join lateral (select coalesce(b.remind_days_before, default_lead_days) as days) as lead
-    -- Without offset, the function would run for each bill before its condition.
+    -- Without offset, the planner would call the function before it tests the condition.
     left join lateral (
       select x.* from app.next_exit(b.bill, context.today) as x
       where b.renews_on is not null or b.contract is not null
@@ -193,9 +192,9 @@ begin
 end
 $$;
 comment on function app.describe_bills is
-  'Returns bills in this order in the form that all tools share. Amounts of overdue dates are the unpaid rest. '
-  'due_currency: the currency of the next date, if it was partly paid before the bill changed its currency. '
-  'contract: what was recorded, can_end_on: its last day if it is cancelled by cancel_by, and missing '
+  'Returns the bills with these ids, in the given order, in the form that all tools share. Amounts of overdue dates '
+  'are the unpaid rest. due_currency: the currency of the next date, if it was partly paid before the bill changed its '
+  'currency. contract: the recorded facts, can_end_on (the last day after cancelling by cancel_by) and missing '
   '(app.missing_of_contract). awaiting_amount: dates of automatic payments without an amount. next_price {amount, '
   'from}: a price that applies later. share_note {percent, amount?, currency}: the share by my_share_percent, while '
   'totals count the whole amount. due_in_window: the corresponding entry of the argument due. Dates within the given '

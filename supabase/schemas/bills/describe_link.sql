@@ -26,8 +26,8 @@ begin
 end
 $$;
 comment on function app.rejudge_statement is
-  'Returns a statement with its reason and usual amount as of now. They change when its date is reopened, a payment '
-  'is undone, or the bill''s currency changes.';
+  'Returns a statement with its current reason and usual amount. They change when its date is reopened, a payment is '
+  'undone, or the bill''s currency changes.';
 
 create or replace function app.open_question(link app.provider_links)
   returns table (statement app.provider_statements, occurrence app.expense_occurrences)
@@ -43,15 +43,15 @@ begin atomic
     and case
       when o.status = 'open'
         then j.reason is not null or o.expected_minor is distinct from s.amount_minor and o.amount_source <> 'override'
-      -- A settled date needs no review. Until the next statement, answers report a difference in its amount.
+      -- A settled date needs no review. Until the next statement, answers report that the amounts differ.
       else s.reason in ('paid', 'skipped') and j.reason = s.reason and s.period = (link).last_success_period
     end
   order by s.period desc
   limit 1;
 end;
 comment on function app.open_question is
-  'The latest statement of a link that needs a review, with its due date; null without one. reason: why it isn''t '
-  'applied; null if it could now be applied.';
+  'Returns the latest statement of a link that needs a review, with its due date; null without one. reason: the '
+  'obstacle to applying it; null if it could now be applied.';
 
 create or replace function app.describe_link(context app.context, link app.provider_links) returns jsonb
 language plpgsql stable set search_path = '' as $$

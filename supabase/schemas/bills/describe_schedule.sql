@@ -14,8 +14,8 @@ begin
 end
 $$;
 comment on function app.describe_month_days is
-  'Days of app.schedule_days as facts: {month_days}, 31 for the last day, or {month_weekdays} as in RFC 5545: -1FR is '
-  'the last Friday; {} for none.';
+  'Returns days of app.schedule_days as facts: {month_days}, 31 for the last day, or {month_weekdays} as in RFC 5545: '
+  '-1FR is the last Friday; {} for none.';
 
 create or replace function app.describe_schedule(bill app.expenses) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -27,5 +27,5 @@ begin
 end
 $$;
 comment on function app.describe_schedule is
-  'A bill''s schedule as facts: {frequency, every, anchor_on, month_days or month_weekdays?, weekend_rule?, ends_on?, '
-  'ends_after?}, with ordered days.';
+  'Returns a bill''s schedule as facts: {frequency, every, anchor_on, month_days or month_weekdays?, weekend_rule?, '
+  'ends_on?, ends_after?}, with ordered days.';

@@ -25,7 +25,7 @@ begin
   end if;
   running := bill;
   if bill.status <> 'active' then
-    -- The books no longer expect its dates, but the contract continues.
+    -- The paused or cancelled bill has no further dates, but its contract continues.
     running.status := 'active';
     running.ends_on := null;
   end if;
@@ -63,5 +63,5 @@ begin
 end
 $$;
 comment on function app.draft_cancellation is
-  'Tool draft_cancellation: stores the day of the draft and the requested last day. Data {bill, letter: the facts from '
-  'which the connector writes it}.';
+  'Tool draft_cancellation: stores the day of the draft and the requested last day. Data {bill, letter: the facts for '
+  'the connector''s text}.';

@@ -2,13 +2,13 @@ create or replace function app.last_index(bill app.expenses) returns int
 language sql immutable
   return case
     when (bill).frequency = 'once' then 0
-    -- Both ends may be set; the earlier one counts, and least() skips a null.
+    -- If both ends are set, the earlier one counts. least() ignores a null.
     else
       least((bill).ends_after - 1,
       case when (bill).ends_on is not null then app.schedule_index(bill, (bill).ends_on + 1) - 1 end)
   end;
 comment on function app.last_index is
-  'Returns the number of the last scheduled date, under both ends; null when the schedule never ends.';
+  'Returns the number of the last scheduled date, considering both ends; null when the schedule never ends.';
 
 create or replace function app.due_on(scheduled_on date, weekend_rule text) returns date
 language sql immutable
@@ -41,7 +41,7 @@ begin
   return app.schedule_index(bill, first_day);
 end
 $$;
-comment on function app.due_index is 'The number of the first scheduled date that is due on or after a day.';
+comment on function app.due_index is 'Returns the number of the first scheduled date that is due on or after a day.';
 
 create or replace function app.scheduled_dates(bill app.expenses, first int, last int)
   returns table (scheduled_on date, due_on date)
@@ -55,4 +55,4 @@ begin
 end
 $$;
 comment on function app.scheduled_dates is
-  'The dates with these numbers in a bill''s schedule; empty if a number is null.';
+  'Returns the dates with these numbers in a bill''s schedule; empty if a number is null.';

@@ -1,5 +1,5 @@
--- mark_bill_paid: records a payment for one due date of a bill. The bill's row is locked before the deciding reads, so
--- that two concurrent calls pay once.
+-- mark_bill_paid: records a payment for one due date of a bill. Locks the bill before reading its dates, so that two
+-- concurrent calls pay once.
 
 create or replace function app.find_bill(context app.context, arguments jsonb) returns app.expenses
 language plpgsql stable set search_path = '' as $$

@@ -15,7 +15,7 @@ begin atomic
     and b.deleted_at is null
     and b.trial_ends_on between (context).today and (context).today + horizon_days;
 end;
-comment on function app.find_trials is 'Bills whose trial ends within this many days.';
+comment on function app.find_trials is 'Returns bills whose trial ends within this many days.';
 
 create or replace function app.find_cancel_dates(context app.context, horizon_days int)
   returns table (rank date, finding jsonb)
@@ -47,7 +47,7 @@ begin atomic
     and (
       missed.day is not null
       or e.cancel_by <= (context).today + case when e.ends_term then horizon_days else least(horizon_days, 3) end
-        -- Notice to any day has no last day.
+        -- A contract that can end on any day has no last day to cancel.
         and (e.ends_term or split_part(coalesce(b.contract ->> 'notice', ''), ' to ', 2) <> 'day')
       or e.leaves_on is null and m.missing <> '{}' and case when r.renews_on is not null
         then r.renews_on <= (context).today + horizon_days
@@ -55,7 +55,7 @@ begin atomic
     );
 end;
 comment on function app.find_cancel_dates is
-  'Contracts whose last day to cancel is within this many days, contracts whose last day is unknown, and drafted '
-  'letters whose last day passed without a confirmation (missed_on). missing lists the unrecorded facts '
+  'Returns contracts whose last day to cancel is within this many days, contracts whose last day is unknown, and '
+  'drafted letters whose last day passed without a confirmation (missed_on). missing lists the unrecorded facts '
   '(app.missing_of_contract). Contracts that end a month or two after any notice are listed in the last three days '
   'only.';

@@ -8,8 +8,8 @@ language sql stable
     else (bill).ends_on
   end);
 comment on function app.ended_on is
-  'The last day of a bill: of its confirmed contract, or as recorded, or the day of its last change if it ended. Null '
-  'if it has not ended.';
+  'Returns the last day of a bill: the end of a contract with a confirmed cancellation, otherwise the recorded end, '
+  'otherwise the day of the last change of an ended bill. Null if it has not ended.';
 
 create or replace function app.list_later_charges(context app.context, since date)
   returns table (bill_id text, ended_on date, payment_id text, paid_on date, amount_minor bigint, currency text)
@@ -17,7 +17,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   -- The last charge may be booked some days late. A recorded end is exact.
   days constant int := 10;
-  -- Limits the time for large organizations, which lose only their oldest days.
+  -- Limits the run time for large organizations. Only the oldest days are left out.
   most_rows constant int := 50000;
   first_day date;
 begin
@@ -87,8 +87,8 @@ begin
 end
 $$;
 comment on function app.list_later_charges is
-  'The charges since a day that follow the end of a bill: its payments for later dates, and expenses with its name and '
-  'about its amount, unless an ongoing bill covers them.';
+  'Returns the charges since a day that follow the end of a bill: its payments for later dates, and expenses with its '
+  'name and a similar amount, unless an ongoing bill covers them.';
 
 create or replace function app.find_charged_after_end(context app.context, since date)
   returns table (rank date, finding jsonb)
@@ -110,4 +110,5 @@ begin
     join app.expenses as b on b.id = c.bill_id;
 end
 $$;
-comment on function app.find_charged_after_end is 'Ended bills whose payee still charges; see app.list_later_charges.';
+comment on function app.find_charged_after_end is
+  'Returns ended bills whose payee still charges; see app.list_later_charges.';

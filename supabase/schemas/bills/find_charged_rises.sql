@@ -1,4 +1,4 @@
--- review_bills: price rises that charges show, whether or not the bill existed or was corrected.
+-- review_bills: price rises that charges show, even before the bill was added or corrected.
 
 create or replace function app.find_charged_rises(context app.context, since date)
   returns table (bill_id text, old_minor bigint, new_minor bigint, from_on date)
@@ -6,7 +6,7 @@ language plpgsql stable set search_path = '' set jit = 'off' as $$
 declare
   -- The charge before the rise may be a year older.
   first_day constant date := since - 400;
-  -- Limits the time for large organizations, which lose only their oldest days.
+  -- Limits the run time for large organizations. Only the oldest days are left out.
   most_rows constant int := 50000;
 begin
   return query
@@ -76,5 +76,5 @@ begin
 end
 $$;
 comment on function app.find_charged_rises is
-  'The latest change of each fixed price in its charges, if it is a rise: payments of the bill, except assumed ones, '
-  'and expenses with its name and half to twice its amount.';
+  'Returns the latest change of each fixed price in its charges, if it is a rise. Charges are payments of the bill, '
+  'except assumed ones, and expenses with its name and half to twice its amount.';

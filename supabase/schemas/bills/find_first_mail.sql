@@ -14,8 +14,8 @@ begin
 end
 $$;
 comment on function app.find_asker is
-  'Returns the person who requests reminders for a bill and would get none unless the bill is assigned to them; else '
-  'null.';
+  'Returns the person who requests reminders for a bill and would get none unless the bill is assigned to them; '
+  'otherwise null.';
 
 create or replace function app.had_digest(user_id uuid, day date) returns boolean
 language plpgsql stable security definer set search_path = '' as $$
@@ -76,5 +76,5 @@ begin
 end
 $$;
 comment on function app.find_first_mail is
-  'Returns the recipient of the first mail about a bill (the requesting person, if they get any) and its day in their '
+  'Returns the recipient of the first mail about a bill (the requesting person, if they get mail) and its day in their '
   'time zone.';

@@ -4,7 +4,7 @@
 create or replace function app.change_percent(old_minor numeric, new_minor numeric) returns numeric
 language sql immutable
   return round((new_minor - old_minor) * 100.0 / old_minor, 1);
-comment on function app.change_percent is 'Returns the difference of two amounts in percent, with one decimal.';
+comment on function app.change_percent is 'Returns the difference between two amounts in percent, with one decimal.';
 
 create or replace function app.find_overdue(context app.context) returns table (rank date, finding jsonb)
 language sql stable
@@ -21,8 +21,7 @@ begin atomic
   where o.due_on < (context).today
   group by b.id, b.name, b.amount_mode, c.code, c.exponent;
 end;
-comment on function app.find_overdue is
-  'Bills with open past dates, by currency; amount is the open total.';
+comment on function app.find_overdue is 'Returns bills with open past dates, by currency; amount is the open total.';
 
 create or replace function app.find_price_rises(context app.context, since date)
   returns table (rank date, finding jsonb)
@@ -102,14 +101,14 @@ begin atomic
 end;
 comment on function app.find_price_rises is
   'Returns the latest rise of each fixed price that took effect since a day and still applies, or that takes effect '
-  'later (upcoming): as charges show it (app.find_charged_rises), otherwise as people set it. recorded: the '
-  'amount of a bill that lacks the rise.';
+  'later (upcoming): as charges show it (app.find_charged_rises), otherwise as people set it. recorded: the bill''s '
+  'amount, if it does not include the rise.';
 
 create or replace function app.find_unusual_amounts(context app.context, since date)
   returns table (rank date, finding jsonb)
 language sql stable
 begin atomic
-  -- Three amounts establish a median; 40 % away from it is unusual.
+  -- A median needs three amounts. An amount more than 40 % away from it is unusual.
   select l.due_on, jsonb_build_object(
     'bill_id', b.id, 'name', b.name, 'due_on', l.due_on, 'amount', app.format_minor(l.expected_minor, c.exponent),
     'usual', app.format_minor(u.usual_minor, c.exponent), 'currency', b.currency, 'change_percent',
@@ -139,7 +138,7 @@ begin atomic
     and u.amounts >= 3 and abs(l.expected_minor - u.usual_minor) > u.usual_minor * 0.4;
 end;
 comment on function app.find_unusual_amounts is
-  'Bills with varying amounts whose latest amount is far from the median of the previous ones since a day.';
+  'Returns bills with varying amounts whose latest amount is far from the median of the previous ones since a day.';
 
 create or replace function app.find_double_charges(context app.context, since date)
   returns table (rank date, finding jsonb)
@@ -149,7 +148,7 @@ declare
 begin
   return query
     with bills as materialized (
-      -- Accept payments of the next date that are early by up to a quarter of the period.
+      -- The next date may be paid up to a quarter of the period early.
       select b.id, b.name, b.payee, b.recorded_seq, least(
           b.every * case b.frequency when 'daily' then 1 when 'weekly' then 7 when 'monthly' then 28 else 365 end
             * 0.75,
@@ -164,7 +163,7 @@ begin
       where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
         and p.split_id is null and p.paid_on >= since
     ), candidates as materialized (
-      -- Most amounts have no second one nearby, so their expenses are never read.
+      -- Skips reading the expenses of most payments, because no equal amount was paid nearby.
       select p.*, case when p.occurrence_id is null then count(*) over near > 1
         else count(*) filter (where p.occurrence_id is null) over near > 0 end as has_neighbor
       from (
@@ -244,6 +243,7 @@ begin
 end
 $$;
 comment on function app.find_double_charges is
-  'Returns pairs of equal payments to the payee of a recurring bill within three quarters of its period and 45 days. '
-  'At most one of them pays a date of the bill, alone or as one of several parts (parts: then ids has only the other '
-  'one). is_confirmed: a person confirmed both. Leaves out charges that the payee refunded.';
+  'Returns pairs of equal payments to the payee of a recurring bill, less than three quarters of its period and at '
+  'most 45 days apart. At most one of the two pays a date of the bill. If that date was paid in parts, parts is their '
+  'number and ids contains only the other payment. is_confirmed: a person confirmed both. Leaves out charges that the '
+  'payee refunded.';

@@ -3,7 +3,7 @@ create or replace function app.find_duplicates(context app.context, wanted_key t
 language sql stable
 begin atomic
   -- Groups instead of joining: each bill is compared with the previous one of the same payee, frequency and currency
-  -- whose name is the same, or whose amount is or was the same within a year.
+  -- that has the same name, or the same amount now or within the last year.
   select null::date, jsonb_build_object(
     'bill_id', two.id, 'name', two.name, 'other_bill_id', one.id, 'other_name', one.name,
     'amount',
@@ -82,5 +82,5 @@ begin atomic
     and b.amount_mode = 'variable' and f.kind is not null;
 end;
 comment on function app.find_provider_trouble is
-  'Provider links of variable bills that need attention, by kind: needs_reauth, paused, paused_by_plan, failed, '
-  'needs_review (the provider''s amount was not applied) or amount_missing (no statement by the 10th).';
+  'Returns provider links of variable bills that need attention, by kind: needs_reauth, paused, paused_by_plan, '
+  'failed, needs_review (the provider''s amount was not applied) or amount_missing (no statement by the 10th).';

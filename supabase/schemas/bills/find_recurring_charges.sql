@@ -21,7 +21,7 @@ language plpgsql stable set search_path = '' set jit = 'off' set work_mem = '32M
 declare
   -- The period contains two yearly charges, even if the second is a month old.
   kept_days constant int := 420;
-  -- Limits the time for large organizations, which lose only their oldest days.
+  -- Limits the run time for large organizations. Only the oldest days are left out.
   most_rows constant int := 50000;
   most_monthly constant int := 17;
   most_proofs constant int := 12;
@@ -43,7 +43,7 @@ begin
       from (
         select d.text, app.without_months(app.descriptor_words(d.text)) as words
         from (select distinct p.text from paid as p) as d
-        -- Otherwise each use of the words would compute them again.
+        -- Without offset, each use of the words would compute them again.
         offset 0
       ) as t
       where t.words <> '{}'
@@ -90,7 +90,7 @@ begin
         mode() within group (order by extract(day from r.paid_on)::int) as day
       from runs as r
       where r.place <= r.length and r.length >= case r.frequency when 'yearly' then 2 when 'weekly' then 4 else 3 end
-        -- Shopping also recurs. Differing amounts therefore count only if the payee has no other charges.
+        -- Shopping recurs, too, so differing amounts count only if the payee has no other charges.
         and (r.stream > 0 or r.length = r.count and r.frequency <> 'weekly')
       group by r.key, r.currency, r.stream, r.frequency, r.every, r.length
       having max(r.paid_on) >= greatest(since, context.today - 10
@@ -112,7 +112,7 @@ begin
       join texts as t on t.key = r.key and not t.is_no_bill
       cross join lateral (
         select x.payee, x.category_id,
-          -- A purpose such as "Subscription" does not say who charged it.
+          -- A purpose such as "Subscription" does not name the payee.
           case when x.payee is not null and app.compare_names(
               app.descriptor_words(x.name), app.descriptor_words(x.payee)) = 0
             then left(x.payee || ' (' || app.rhythm_name(x.name) || ')', 120) else x.name end as name
@@ -120,7 +120,7 @@ begin
         join app.expenses as x on x.id = p.expense_id
         where p.id = r.ids[1] offset 0
       ) as e
-      -- The payee of cash may be the bank.
+      -- The payee of a cash withdrawal may be the bank.
       where not exists (
         select from unnest(r.ids[:most_proofs]) as i (id)
         join app.payments as p on p.id = i.id
@@ -141,7 +141,8 @@ begin
     ), covered as materialized (
       select k.no
       from (
-        -- Agreeing names have words with the same first letter. Comparing names takes the most time.
+        -- Names that agree have words with the same first letter. Checking this first avoids most of the slow
+        -- comparisons.
         select distinct f.no, f.words, b.words as bill_words
         from (select distinct f.no, left(w, 1) as letter from found as f cross join unnest(f.words) as w) as l
         join (

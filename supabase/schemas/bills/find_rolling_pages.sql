@@ -22,7 +22,7 @@ begin
   return case when extract(isodow from today) <> 1 or latest = today then latest - 1 end;
 end
 $$;
-comment on function jobs.rolled_until is 'Returns the due date up to which all bills are rolled; null when unknown.';
+comment on function jobs.rolled_until is 'Returns the latest due date that is rolled for all bills; null when unknown.';
 
 create type jobs.stale_bill as (
   id text,

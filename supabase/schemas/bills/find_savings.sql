@@ -13,7 +13,7 @@ begin
   return payment;
 end
 $$;
-comment on function app.first_charge is 'The first payment of a bill since a day.';
+comment on function app.first_charge is 'Returns the first payment of a bill since a day.';
 
 create or replace function app.is_assumed(payment app.payments) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -44,7 +44,8 @@ begin
 end
 $$;
 comment on function app.find_charged_trials is
-  'Active bills whose trial became a charge within 45 days; is_assumed: paid automatically, without a statement.';
+  'Returns active bills whose trial became a charge within 45 days; is_assumed: paid automatically, without a '
+  'statement.';
 
 create or replace function app.contract_end(bill app.expenses) returns date
 language sql immutable
@@ -53,8 +54,8 @@ language sql immutable
       then greatest(((bill).contract ->> 'leave_on')::date, ((bill).contract ->> 'confirmed_on')::date) end
   ) end;
 comment on function app.contract_end is
-  'The last day of a contract with a confirmed cancellation: as recorded; otherwise, for an ended bill, the last day '
-  'that the letter requested or the day of the confirmation, whichever is later.';
+  'Returns the last day of a contract with a confirmed cancellation: as recorded; otherwise, for an ended bill, the '
+  'last day that the letter requested or the day of the confirmation, whichever is later.';
 
 create or replace function app.find_savings(context app.context, since date)
   returns table (rank date, finding jsonb)
@@ -73,7 +74,7 @@ begin
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
         and app.contract_end(b) between since and context.today - 1
     ), paid as (
-      -- The account of the latest payment of the contract that a statement shows, else of the latest line like it.
+      -- The account of the contract's latest payment in a statement, otherwise of the latest similar line.
       select e.*, coalesce(l.account_id, like_it.account_id) as account_id
       from ended as e
       left join lateral (
@@ -163,5 +164,5 @@ begin
 end
 $$;
 comment on function app.find_savings is
-  'Contracts whose confirmed end has passed, with the due dates since then without a charge in the statements of the '
-  'account that paid; unproven counts those that the statements do not cover.';
+  'Returns contracts whose confirmed end has passed, with the due dates since then without a charge in the statements '
+  'of the paying account. unproven is the number of dates that no statement covers.';

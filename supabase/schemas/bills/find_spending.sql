@@ -1,6 +1,6 @@
 -- One rule finds recorded spending for one-off expenses, bills and automatic payments, in any order. Two records are
 -- the same spending when their amounts are equal, their names or payees agree, and their days are at most five apart.
--- The rule never links or mentions a record to somebody who must not see it.
+-- The rule ignores records that the person must not see.
 
 create or replace function app.names_agree(one_name text, one_payee text, other_name text, other_payee text,
   payees_decide boolean) returns boolean
@@ -134,8 +134,8 @@ begin
 end
 $$;
 comment on function app.find_likely_bill is
-  'Returns the open or paid date of a bill for which a one-off expense seems to be the payment: {id, name, due_on, '
-  'amount?, currency, paid_on?}, or null.';
+  'Returns the open or paid date of a bill that a one-off expense seems to pay: {id, name, due_on, amount?, currency, '
+  'paid_on?}, or null.';
 
 create or replace function app.split_minor(split_id text) returns bigint
 language plpgsql stable set search_path = '' as $$
@@ -145,7 +145,7 @@ begin
   );
 end
 $$;
-comment on function app.split_minor is 'The sum of a split''s parts.';
+comment on function app.split_minor is 'Returns the sum of a split''s parts.';
 
 create or replace function app.find_spending(bill app.expenses, occurrence app.expense_occurrences, given_minor bigint,
   days date[], is_linkable boolean default true) returns app.payments
@@ -167,7 +167,7 @@ begin
     where near.organization_id = bill.organization_id and near.deleted_at is null and near.direction = 'out'
       and near.paid_on between (select min(d) from unnest(days) as d) - around
         and (select max(d) from unnest(days) as d) + around
-      -- A bill's payment cannot keep a split or a reimbursement.
+      -- Bill payments can't be split or reimbursed.
       and (near.split_id is null and near.reimbursement is null) = is_linkable and not near.stands_alone
     order by near.paid_on, near.recorded_seq offset 0
   ) as p
@@ -191,9 +191,9 @@ begin
 end
 $$;
 comment on function app.find_spending is
-  'Returns the one-off expense that pays a bill''s date: of the given or expected amount, near one of some days. All '
-  'null without one, or if the expense and the bill are visible to different people. is_linkable is false for an '
-  'expense that is split or reimbursed.';
+  'Returns the one-off expense that pays a bill''s date: with the given or expected amount, near one of the given '
+  'days. All null without one, or if the expense and the bill are visible to different people. is_linkable is false '
+  'for an expense that is split or reimbursed.';
 
 create or replace function app.describe_spending(bill app.expenses, due_on date, spending app.payments) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -212,5 +212,5 @@ begin
 end
 $$;
 comment on function app.describe_spending is
-  'The one-off expense that app.find_spending found for a date of a bill: {name, due_on, id, apart?, expense, amount, '
-  'currency, paid_on}.';
+  'Returns the one-off expense that app.find_spending found for a date of a bill: {name, due_on, id, apart?, expense, '
+  'amount, currency, paid_on}.';

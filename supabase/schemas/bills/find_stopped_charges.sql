@@ -49,7 +49,7 @@ begin
       join unproven as u on u.expense_id = c.id and u.due_on > c.booked_on
       window later as (partition by c.id order by u.due_on rows between current row and unbounded following)
     )
-    -- Statements may cover a later date only.
+    -- The statements may cover only a later date.
     select distinct on (o.id) o.due_on, jsonb_strip_nulls(jsonb_build_object(
       'bill_id', b.id, 'name', b.name, 'due_on', o.due_on, 'account', a.name, 'statements_to', lines.through,
       'recorded', nullif(o.paid_count, 0), 'amount', app.format_amount(o.paid_minor::bigint, b.currency),
@@ -80,6 +80,6 @@ begin
 end
 $$;
 comment on function app.find_stopped_charges is
-  'Returns bills that an account''s statements charged before and with a date since then that has no payment, or '
-  'only an automatic one, and no similar line in statements that cover it. recorded and amount are the automatic '
-  'payments since then. Returns nothing to people who can''t see every line.';
+  'Returns active bills with a charge in an account''s statements and a later date without one, although the '
+  'statements cover that date. recorded and amount describe the automatic payments from that date on. Returns nothing '
+  'to people who can''t see every line.';

@@ -19,4 +19,4 @@ $$;
 comment on function app.is_contract is
   'Whether a value has the form {started_on?, term_months? (0: no minimum term), renewal_months? (0: continues until '
   'it is cancelled), notice? ("3 months to quarter"), form?, customer_number?, address?, drafted_on?, leave_on?: the '
-  'last day that the letter asks for, confirmed_on?}. An empty object and other keys are invalid.';
+  'last day requested by the letter, confirmed_on?}. An empty object and other keys are invalid.';

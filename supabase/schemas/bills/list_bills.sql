@@ -38,8 +38,8 @@ begin
 end
 $$;
 comment on function app.find_near_bills is
-  'Returns suggestions when words find no bill: {bills, bill_count?}, those that match the words in another status, '
-  'else all bills. bill_count is present if bills is cut; active and new ones come first.';
+  'Returns suggestions when no bill matches the words: {bills, bill_count?}. bills has the matching bills in another '
+  'status, otherwise all bills, active and new ones first. bill_count is present if bills is cut.';
 
 create or replace function app.list_bills(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
@@ -85,8 +85,8 @@ begin
   with open_bills as (
     select o.expense_id, min(o.due_on) as earliest_due,
       min(o.due_on) filter (where o.due_on >= context.today) as next_due,
-      -- For the next date: the minimum of an array that starts with its dates. An ordered aggregate would sort all rows
-      -- first.
+      -- Reads the values of the next date as the minimum of an array that starts with its dates, because an ordered
+      -- aggregate would sort all rows first.
       (min(array[o.due_on - context.today, o.scheduled_on - context.today, (o.expected_minor is not null)::int])
         filter (where o.due_on >= context.today))[3] = 1 as is_amount_known,
       -- The cost of the next date by the bill's rule, without later price changes.
@@ -280,6 +280,6 @@ end
 $$;
 comment on function app.list_bills is
   'Tool list_bills: data {bills, totals {due, monthly?, yearly?}, no_match?}, with bill_id also its history. Totals '
-  'cover all matches; monthly and yearly are absent when the filter is about dates. due counts bills overdue or due '
-  'until the end of the window, or of the calendar month without one. estimated is its estimated part, converted_from '
-  'names its other currencies, and due_in_window {count, amount} is a bill''s part.';
+  'cover all matches; monthly and yearly are absent when the filter is about dates. due counts bills that are overdue '
+  'or due until the end of the window (without one, of the calendar month). estimated is its estimated part, '
+  'converted_from names its other currencies, and due_in_window {count, amount} is a bill''s part.';

@@ -14,7 +14,7 @@ begin
       from (select distinct u.text from unnest(texts) as u (text)) as c
       where c.text is not null
     ), pairs as materialized (
-      -- Comparing names takes the most time, so compare only those that share the start of a word.
+      -- Comparing names is slow, so compare only names that share the start of a word.
       select distinct b.words as bill_words, c.words
       from (select x.words, left(k.word, 4) as start from bills as x, unnest(x.words) as k (word)) as b
       join (

@@ -30,8 +30,8 @@ begin
 end
 $$;
 comment on function app.month_weekday is
-  'Returns a weekday of a month (app.month_weekday code: 100 times its number, 5 for the last, plus its ISO number; '
-  '302 is the third Tuesday) for a month of app.month_of.';
+  'Returns the date of a weekday code in a month (app.month_of). A code is 100 times the position in the month (5 for '
+  'the last) plus the ISO number of the weekday: 302 is the third Tuesday.';
 
 create or replace function app.month_dates(month int, days int[]) returns date[]
 language plpgsql immutable set search_path = '' as $$
@@ -78,7 +78,7 @@ begin
 end
 $$;
 comment on function app.count_congruent is
-  'Returns how many of the terms first, first + step, … have this residue modulo a divisor of 24.';
+  'Returns the number of terms first, first + step, … with this residue modulo a divisor of 24.';
 
 create or replace function app.count_leap_years(first int, step int, terms int) returns int
 language sql immutable
@@ -87,7 +87,7 @@ language sql immutable
     where century % 4 <> 0 and century * 100 >= first and (century * 100 - first) % step = 0
   );
 comment on function app.count_leap_years is
-  'Returns how many of the years first, first + step, … are leap years, from 1901 on.';
+  'Returns the number of leap years among the years first, first + step, …, from 1901 on.';
 
 create or replace function app.count_short_months(first int, step int, terms int, days int) returns int
 language plpgsql immutable set search_path = '' as $$
@@ -107,7 +107,7 @@ begin
       if februaries = 0 then
         return 0;
       end if;
-      -- Within 12 steps, since the months of the year repeat.
+      -- The months of the year repeat after at most 12 steps.
       select min(first + step * i) into first_february from generate_series(0, 11) as i
         where (first + step * i) % 12 = 1;
       return februaries - app.count_leap_years(first_february / 12, years_apart, februaries);
@@ -115,4 +115,4 @@ begin
 end
 $$;
 comment on function app.count_short_months is
-  'Returns how many of the months first, first + step, … have at most 28, 29 or 30 days.';
+  'Returns the number of months among first, first + step, … with at most 28, 29 or 30 days.';

@@ -15,7 +15,7 @@ begin atomic
   where s.scheduled_on <> all (known.dates);
 end;
 comment on function app.future_occurrences is
-  'The dates after the current one of each active bill until a day, except those paid or skipped in advance.';
+  'Returns the dates after the current one of each active bill until a day, except those paid or skipped in advance.';
 
 create or replace function app.future_counts(context app.context, last_day date, bill_ids text[] default null)
   returns table (expense_id text, dates bigint)
@@ -29,7 +29,7 @@ begin
       from app.expense_occurrences as o
       where o.expense_id = (f.bill).id and o.scheduled_on >= f.first_day and o.scheduled_on < f.end_day
         and app.schedule_index(f.bill, o.scheduled_on) between f.first and f.last
-        -- Exclude an earlier schedule, in which the day has another number.
+        -- Exclude dates of an earlier schedule, which have other numbers.
         and app.schedule_index(f.bill, o.scheduled_on + 1) > app.schedule_index(f.bill, o.scheduled_on)
       offset 0
     ) as known
@@ -37,7 +37,7 @@ begin
 end
 $$;
 comment on function app.future_counts is
-  'The number of dates in app.future_occurrences for each bill, without computing them.';
+  'Returns the number of dates in app.future_occurrences for each bill, without computing them.';
 
 create or replace function app.expected_in_period(context app.context, first_day date, last_day date)
 returns table (expense_id text, category_id text, payee text, due_on date, expected_minor bigint, currency text,
@@ -59,9 +59,9 @@ begin atomic
   where (first_day is null or e.due_on >= first_day) and e.due_on <= last_day;
 end;
 comment on function app.expected_in_period is
-  'The unpaid amounts of all active bills'' due dates from first_day (null: including overdue ones) to last_day, in '
-  'the date''s currency. A variable bill has its usual amount, or null if unknown. is_estimate: the amount is usual, '
-  'or the bill''s amount is estimated. Chart, summary and list use the same function.';
+  'Returns the unpaid amounts of all active bills'' due dates from first_day (null: including overdue ones) to '
+  'last_day, in the date''s currency. A variable bill has its usual amount, or null if unknown. is_estimate: the '
+  'amount is usual, or the bill''s amount is estimated. Chart, summary and list use the same function.';
 
 create or replace function app.next_due_dates(context app.context, bill app.expenses, wanted int) returns date[]
 language plpgsql stable set search_path = '' as $$

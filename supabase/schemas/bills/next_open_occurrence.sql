@@ -1,5 +1,5 @@
--- The date to which a payment belongs. Without a named date, only a plausible date is paid: a repeated message that a
--- bill is paid must not pay its next date.
+-- Finds the date of a payment. If the person names no date, only a plausible one is paid: reporting a payment twice
+-- must not pay the next date.
 
 create or replace function app.latest_payment(occurrence_id text) returns app.payments
 language plpgsql stable set search_path = '' as $$
@@ -13,7 +13,7 @@ begin
 end
 $$;
 comment on function app.latest_payment is
-  'Returns the payment of a date that was recorded last; null without payments.';
+  'Returns the payment that was recorded last for a date; null without payments.';
 
 create or replace function app.is_ahead(bill app.expenses, due_on date, today date, lead_days int) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -101,10 +101,9 @@ begin
 end
 $$;
 comment on function app.next_open_occurrence is
-  'The open date for a payment: the one due on the payment''s day, because a payment on a due day isn''t for an '
-  'earlier missed date; else the earliest overdue date or one within its lead days; with in_advance the next one. '
-  'mark_bill_paid names the chosen date when several are open. Ends the tool when that date is not open or was paid '
-  'within 24 hours, with the payer, the payment and the next date.';
+  'Returns the open date for a payment: the date due on the payment''s day, otherwise the earliest date that is '
+  'overdue or within its lead days. With in_advance, returns the next one. Ends the tool when that date is not open or '
+  'was paid within 24 hours, with the payer, the payment and the next date.';
 
 create or replace function app.check_days_apart(bill app.expenses, due_on date, paid_on date, confirmed int)
   returns void

@@ -5,7 +5,7 @@ create or replace function app.term_years(bill app.expenses) returns int
 language sql immutable
   return case when (bill).frequency = 'yearly' then (bill).every else 1 end;
 comment on function app.term_years is
-  'The usual renewal term: the bill''s period if it is yearly or longer, otherwise one year.';
+  'Returns the usual renewal term: the bill''s period if it is yearly or longer, otherwise one year.';
 
 create or replace function app.term_months(bill app.expenses) returns int
 language sql immutable
@@ -14,8 +14,8 @@ language sql immutable
     when (bill).renews_on is not null then 12 * app.term_years(bill)
   end;
 comment on function app.term_months is
-  'The renewal term of a contract: as recorded (0: continues until it is cancelled), else the usual one if it is known '
-  'to renew. Null if unknown.';
+  'Returns the renewal term of a contract: as recorded (0: continues until it is cancelled), otherwise the usual one '
+  'if it is known to renew. Null if unknown.';
 
 create or replace function app.next_term_on(started_on date, months int) returns date
 language plpgsql immutable set search_path = '' as $$
@@ -26,24 +26,24 @@ begin
 end
 $$;
 comment on function app.next_term_on is
-  'The first day after a term of this many months: its last day is the one before the day of the same number, or the '
-  'last day of a month that lacks it (section 188 of the German Civil Code).';
+  'Returns the first day after a term of this many months: its last day is the one before the day of the same number, '
+  'or the last day of a month that lacks it (section 188 of the German Civil Code).';
 
 create or replace function app.first_renewal(bill app.expenses) returns date
 language sql immutable
   return coalesce((bill).renews_on,
     app.next_term_on(((bill).contract ->> 'started_on')::date, ((bill).contract ->> 'term_months')::int));
 comment on function app.first_renewal is
-  'The first day after the term that was recorded: renews_on, or the end of the minimum term. Null if unknown.';
+  'Returns the first day after the recorded term: renews_on, or the end of the minimum term. Null if unknown.';
 
 create or replace function app.nth_renewal(bill app.expenses, n int) returns date
 language sql immutable
-  -- Computed from the first day, so that a month's last day and 29 February return.
+  -- Count from the first day, so that the 31st and 29 February come back after a shorter month.
   return case when (bill).renews_on is not null
     then app.next_term_on((bill).renews_on, n * app.term_months(bill))
     else app.next_term_on(((bill).contract ->> 'started_on')::date,
       ((bill).contract ->> 'term_months')::int + n * app.term_months(bill)) end;
-comment on function app.nth_renewal is 'Renewal number n of a contract, from 0.';
+comment on function app.nth_renewal is 'Returns renewal number n of a contract, from 0.';
 
 create or replace function app.next_term_start(bill app.expenses, day date) returns date
 language plpgsql immutable set search_path = '' as $$
@@ -66,7 +66,8 @@ begin
 end
 $$;
 comment on function app.next_term_start is
-  'The first day on or after a day on which a term of the contract is over; null if unknown, or if none follows.';
+  'Returns the first day, on or after a day, that follows the end of a term of the contract; null if unknown or if '
+  'none follows.';
 
 create or replace function app.is_running(bill app.expenses) returns boolean
 language sql immutable
@@ -101,8 +102,8 @@ language sql immutable
     )
   end;
 comment on function app.notice_given_on is
-  'The last day to give notice so that the notice period ends by last_day. A month''s notice ends on the same day of '
-  'the next month, or on its last day.';
+  'Returns the last day to give notice so that the notice period ends by last_day. A month''s notice ends on the same '
+  'day of the next month, or on its last day.';
 
 create or replace function app.cancel_by(bill app.expenses, leaves_on date) returns date
 language sql immutable
@@ -112,7 +113,7 @@ language sql immutable
     -- notice_days counts back from the renewal itself.
     else leaves_on - (bill).notice_days end;
 comment on function app.cancel_by is
-  'The last day to cancel so that the contract is over on a day; null without a known notice period.';
+  'Returns the last day to cancel so that the contract is over on a day; null without a known notice period.';
 
 create or replace function app.next_notice_end(day date, until text) returns date
 language sql immutable
@@ -121,7 +122,7 @@ language sql immutable
     when 'quarter' then date_trunc('quarter', day - 1) + interval '3 months'
     else day end::date;
 comment on function app.next_notice_end is
-  'The first day, from a day on, that follows the end of a month or quarter; every day for "day".';
+  'Returns the first day, from a day on, that follows the end of a month or quarter; every day for "day".';
 
 create type app.contract_exit as (
   leaves_on date,
@@ -160,7 +161,7 @@ begin
     found.ends_term := found.leaves_on = first or months > 2;
   elsif until is not null and (first is not null or (bill.contract ->> 'term_months')::int = 0) then
     found.leaves_on := app.next_notice_end(greatest(earliest, first), until);
-    -- The minimum term may end within a month, so its last day to cancel is that of the month.
+    -- A minimum term that ends within a month lasts until the end of that month.
     found.ends_term := until = 'quarter' or coalesce(found.leaves_on = app.next_notice_end(first, until), false);
   end if;
   found.leaves_on := case when found.leaves_on <= coalesce(bill.ends_on, 'infinity') then found.leaves_on end;
@@ -170,13 +171,13 @@ begin
 end
 $$;
 comment on function app.next_exit is
-  'The earliest exit from an active bill''s contract from a day; all null if unknown.';
+  'Returns the earliest exit from an active bill''s contract from a day; all null if unknown.';
 
 create or replace function app.next_cancel_by(bill app.expenses, today date) returns date
 language sql immutable
   return (app.next_exit(bill, today)).cancel_by;
 comment on function app.next_cancel_by is
-  'Returns the next last day to cancel a bill before its next term; null without a known notice period.';
+  'Returns the last day to cancel a bill before its next term; null without a known notice period.';
 
 create or replace function app.missing_of_contract(bill app.expenses, today date) returns text[]
 language plpgsql immutable set search_path = '' as $$
@@ -202,5 +203,6 @@ begin
 end
 $$;
 comment on function app.missing_of_contract is
-  'The unrecorded facts that the earliest end of a contract depends on: notice, term_months, started_on, '
-  'renewal_months, notice_to (a day other than the end of the term). Empty if the end is known or the contract over.';
+  'Returns the unrecorded facts that determine the earliest end of a contract: notice, term_months, started_on, '
+  'renewal_months, notice_to (a day other than the end of the term). Empty if the end is known or the contract is '
+  'over.';

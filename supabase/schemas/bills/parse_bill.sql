@@ -6,7 +6,7 @@ begin
     bill.remind_again := array(select jsonb_array_elements_text(again)::smallint);
   end if;
   if cardinality(bill.remind_again) > 0 then
-    -- The longest lead is the first reminder, regardless of its position; the others repeat it.
+    -- The longest lead is the first reminder, regardless of its position. The others are further reminders.
     bill.remind_again := array(
       select distinct days
         from unnest(bill.remind_again || coalesce(bill.remind_days_before, default_lead_days)::smallint) as days
@@ -66,7 +66,7 @@ begin
   return app.with_leads(bill, coalesce(arguments -> 'remind_again', '[]'), app.default_lead_days(context));
 end
 $$;
-comment on function app.parse_bill is 'A new bill from the arguments of add_bill, not yet written.';
+comment on function app.parse_bill is 'Returns a new bill from the arguments of add_bill, not yet written.';
 
 create or replace function app.find_same_bill(bill app.expenses) returns app.expenses
 language plpgsql stable set search_path = '' as $$
@@ -87,7 +87,7 @@ begin
 end
 $$;
 comment on function app.find_same_bill is
-  'The active bill with the same name, amount, currency and schedule; all null without one.';
+  'Returns the active bill with the same name, amount, currency and schedule; all null without one.';
 
 create or replace function app.warn_of_first_due(bill app.expenses, first_due date) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -109,7 +109,8 @@ begin
 end
 $$;
 comment on function app.warn_of_first_due is
-  'A warning if the given first due date, today or later, is not one of the bill''s due dates, with the reason.';
+  'Returns a warning, with the reason, if the given first due date is today or later and is not one of the bill''s due '
+  'dates.';
 
 create or replace function app.warn_of_share(bill app.expenses) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -119,4 +120,4 @@ begin
   ))) else '[]' end;
 end
 $$;
-comment on function app.warn_of_share is 'A warning about the limits of a share.';
+comment on function app.warn_of_share is 'Returns a warning that a share does not reduce totals.';

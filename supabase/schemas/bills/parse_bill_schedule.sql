@@ -35,8 +35,8 @@ begin
 end
 $$;
 comment on function app.parse_month_days is
-  'Days or weekdays of the month from the arguments, as stored: each once, the 31st as the last day; null if none are '
-  'given.';
+  'Returns days or weekdays of the month from the arguments, as stored: each once, the 31st as the last day; null if '
+  'none are given.';
 
 create or replace function app.first_month_day(bill app.expenses) returns date
 language plpgsql immutable set search_path = '' as $$
@@ -46,7 +46,7 @@ begin
   return app.scheduled_on(bill, 0);
 end
 $$;
-comment on function app.first_month_day is 'The first of a bill''s month days on or after its anchor.';
+comment on function app.first_month_day is 'Returns the first of a bill''s month days on or after its anchor.';
 
 create or replace function app.parse_bill_schedule(context app.context, arguments jsonb, bill app.expenses)
   returns app.expenses
@@ -87,8 +87,8 @@ begin
 end
 $$;
 comment on function app.parse_bill_schedule is
-  'The schedule of a new bill from its arguments; the anchor is always a scheduled date. Dates before today are not '
-  'tracked.';
+  'Returns the schedule of a new bill from its arguments; the anchor is always a scheduled date. Dates before today '
+  'are not tracked.';
 
 create or replace function app.parse_share(percent numeric, field text) returns int
 language plpgsql stable set search_path = '' as $$
@@ -99,4 +99,4 @@ begin
   return percent * 100;
 end
 $$;
-comment on function app.parse_share is 'A share in percent as hundredths of a percent.';
+comment on function app.parse_share is 'Returns a share in percent as hundredths of a percent.';

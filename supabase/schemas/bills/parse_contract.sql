@@ -37,7 +37,7 @@ begin
 end
 $$;
 comment on function app.parse_contract is
-  'A bill''s contract with the given fields changed; an empty text removes a field. Null if no field is left.';
+  'Returns a bill''s contract with the given fields changed; an empty text removes a field. Null if no field is left.';
 
 create or replace function app.warn_of_contract(bill app.expenses, today date) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -50,4 +50,5 @@ begin
     jsonb_build_object('name', bill.name, 'missing', missing)) end;
 end
 $$;
-comment on function app.warn_of_contract is 'A warning about missing facts that the last day to cancel depends on.';
+comment on function app.warn_of_contract is
+  'Returns a warning about missing facts that determine the last day to cancel.';

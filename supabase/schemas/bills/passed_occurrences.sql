@@ -11,7 +11,7 @@ begin
       where o.organization_id = context.organization_id and o.status = 'open' and o.due_on < context.today
         and (bill_ids is null or o.expense_id = any (bill_ids))
     ), late as (
-      -- Only a bill with a passed open row can be due for a roll. They are looked up one by one: under row-level
+      -- Only a bill with a passed open row can be due for a roll. Look up the bills one by one: under row-level
       -- security the planner expects few rows everywhere and would scan all bills for each row.
       select e.bill
       from (select distinct p.expense_id from passed as p) as p
@@ -41,9 +41,9 @@ begin
 end
 $$;
 comment on function app.passed_occurrences is
-  'The passed open dates with their unpaid amounts. Includes paused and cancelled bills, whose dates before the pause '
-  'stay due until they are paid or skipped. For active bills that were not rolled yet, includes the dates that a roll '
-  'would add, up to the current one.';
+  'Returns the passed open dates with their unpaid amounts. Includes paused and cancelled bills, whose dates before '
+  'the pause stay due until they are paid or skipped. For active bills that were not rolled yet, includes the dates '
+  'that a roll would add, up to the current one.';
 
 create or replace function app.open_occurrences(context app.context, bill_ids text[] default null)
 returns table (expense_id text, scheduled_on date, due_on date, expected_minor bigint, remaining_minor bigint,
@@ -80,8 +80,8 @@ begin atomic
     from app.passed_occurrences(context, bill_ids) as p;
 end;
 comment on function app.open_occurrences is
-  'The open dates of all bills as of now: every overdue date, the current one of an active bill, and partly paid '
-  'ones, with their unpaid amounts (null if unknown).';
+  'Returns the open dates of all bills as of now: every overdue date, the current one of an active bill, and partly '
+  'paid ones, with their unpaid amounts (null if unknown).';
 
 create or replace function app.future_spans(context app.context, last_day date, bill_ids text[] default null)
 returns table (bill app.expenses, first int, last int, first_day date, end_day date)
@@ -112,5 +112,5 @@ begin atomic
     and b.frequency <> 'once' and greatest((context).today, b.next_due) + app.shortest_gap(b) <= last_day;
 end;
 comment on function app.future_spans is
-  'The numbers of scheduled dates of each active bill from about its current one until a day, and the range of their '
-  'scheduled days. Some may have rows.';
+  'Returns the numbers of scheduled dates of each active bill from about its current one until a day, and the range of '
+  'their scheduled days. Some of these dates may have rows.';

@@ -7,8 +7,8 @@ language plpgsql volatile set search_path = '' as $$
 declare
   change constant text := current_setting('app.change_id', true);
 begin
-  -- Not part of any user's change: rows follow from the schedule and the calendar, and undoing a payment must not
-  -- remove a due date.
+  -- These rows aren't part of any user's change: they follow from the schedule and the calendar, and undoing a payment
+  -- must not remove a due date.
   perform set_config('app.change_id', '', true);
   insert into app.expense_occurrences (organization_id, expense_id, scheduled_on, due_on, expected_minor, currency)
   select bill.organization_id, bill.id, s.scheduled_on, s.due_on, app.rule_amount(bill), bill.currency
@@ -56,8 +56,8 @@ begin
 end
 $$;
 comment on function app.pay_occurrence is
-  'Records a payment for an occurrence and merges a matching one-off expense into it. The payer is the first known of '
-  'the named person, the expense''s payer, the bill''s and the author. The caller decides whether the occurrence is '
+  'Records a payment for an occurrence and merges a matching one-off expense into it. The payer is the named person, '
+  'otherwise the expense''s payer, the bill''s payer or the author. The caller decides whether the occurrence is '
   'closed.';
 
 create or replace function app.paid_minor(occurrence_id text) returns bigint
@@ -83,7 +83,7 @@ begin
   for occurrence in
     select * from app.expense_occurrences as o
     where o.expense_id = bill.id and o.status = 'open' and app.is_paid_by_autopay(bill, o.due_on, today)
-      -- The date waits for a person to pay it, like any past date.
+      -- A date in a closed month waits for a person to pay it.
       and not app.is_closed(o.organization_id, o.due_on)
     order by o.scheduled_on
   loop

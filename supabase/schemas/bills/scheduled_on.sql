@@ -42,7 +42,7 @@ declare
   missing int;
 begin
   loop
-    -- Exact at once unless earlier dates coincided; then adds months for the missing dates.
+    -- The first result is exact unless earlier dates coincided. Then add months for the missing dates.
     missing := rest - app.count_month_dates(days, first, bill.every, months);
     dates := app.month_dates(first + months * bill.every, days);
     if missing < cardinality(dates) then
@@ -57,7 +57,7 @@ comment on function app.nth_month_date is
 
 create or replace function app.scheduled_on(bill app.expenses, n int) returns date
 language sql immutable
-  -- Adding months to a date ends on the last day of a shorter month.
+  -- Adding months to a date stops at the last day of a shorter month.
   return case (bill).frequency
     when 'once' then case when n = 0 then (bill).anchor_on end
     when 'daily' then (bill).anchor_on + n * (bill).every

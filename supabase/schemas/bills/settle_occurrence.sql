@@ -34,7 +34,8 @@ begin
 end
 $$;
 comment on function app.parse_due_on is
-  'A bill''s due date as an argument: a date, or a month (YYYY-MM, --MM, this_month, last_month) with one open date.';
+  'Parses the argument for a bill''s due date: a date, or a month (YYYY-MM, --MM, this_month, last_month) with one '
+  'open date.';
 
 create or replace function app.find_occurrence(bill app.expenses, day date, field text default 'due_on')
   returns app.expense_occurrences
@@ -63,7 +64,8 @@ begin
 end
 $$;
 comment on function app.find_occurrence is
-  'The occurrence of a bill on a day, created if the schedule has that day; else an error with the open dates.';
+  'Returns the occurrence of a bill on a day, created if the schedule has that day; otherwise ends the tool with the '
+  'open dates.';
 
 create or replace function app.settle_occurrence(context app.context, bill app.expenses,
   occurrence app.expense_occurrences, given_minor bigint, paid_on date, note text, paid_by uuid,

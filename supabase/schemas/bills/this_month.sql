@@ -7,7 +7,7 @@ begin
 end
 $$;
 comment on function app.default_lead_days is
-  'Returns the days before the due date of reminders for bills without their own setting.';
+  'Returns the default number of days between a bill''s first reminder and its due date.';
 
 create or replace function app.times_a_month(frequency text, every int, month_days int) returns numeric
 language sql immutable
@@ -88,4 +88,5 @@ begin
 end
 $$;
 comment on function app.next_price_from is
-  'Returns the first due date with the bill''s amount, if earlier upcoming dates still have another one; else null.';
+  'Returns the first due date with the bill''s amount, if earlier upcoming dates still have another amount; otherwise '
+  'null.';

@@ -41,7 +41,7 @@ begin
 end
 $$;
 comment on function app.sum_up_update is
-  'The changes made to a bill: {name, status?, fields?, from?, occurrence? {action, due_on, until?, amount?, '
+  'Returns the changes made to a bill: {name, status?, fields?, from?, occurrence? {action, due_on, until?, amount?, '
   'currency}, is_disconnected?}.';
 
 create or replace function app.update_bill(context app.context, arguments jsonb) returns jsonb

@@ -24,7 +24,8 @@ begin atomic
   ));
 end;
 comment on function app.usual_amount is
-  'The best estimate of a bill''s cost: its amount, otherwise the latest known one in its currency, otherwise null.';
+  'Returns the best estimate of a bill''s cost: its amount, otherwise the latest known one in its currency, otherwise '
+  'null.';
 
 create or replace function app.is_paid_by_autopay(bill app.expenses, due_on date, today date) returns boolean
 language sql immutable
@@ -59,7 +60,7 @@ create or replace function app.first_watched(bill app.expenses, day date) return
 language sql immutable
   return greatest(day, app.due_on((bill).tracked_from, (bill).weekend_rule));
 comment on function app.first_watched is
-  'Returns a day, or the first tracked due date if that is later: a new schedule may begin in the future.';
+  'Returns the later of a day and the first tracked due date, because a new schedule may begin in the future.';
 
 create or replace function app.open_indexes(bill app.expenses, today date, wanted int) returns setof int
 language plpgsql stable set search_path = '' as $$

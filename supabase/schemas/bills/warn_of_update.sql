@@ -13,7 +13,7 @@ begin
   end if;
 end
 $$;
-comment on function app.check_pause is 'The rules for a pause that ends on a day.';
+comment on function app.check_pause is 'Checks the rules for a pause until a day.';
 
 create or replace function app.check_bill_update(context app.context, bill app.expenses, arguments jsonb) returns void
 language plpgsql stable set search_path = '' as $$
@@ -100,7 +100,7 @@ begin
 end
 $$;
 comment on function app.warn_of_open_dates is
-  'Questions about a paused or cancelled bill: earlier due dates that are still open or partly paid.';
+  'Returns questions about a paused or cancelled bill: earlier due dates that are still open or partly paid.';
 
 create or replace function app.describe_exit(bill app.expenses, today date) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -114,8 +114,8 @@ begin
 end
 $$;
 comment on function app.describe_exit is
-  'The next last day to cancel a bill: {cancel_by?, today?, leave_on?}. leave_on is the last day of a contract that '
-  'never renews. Empty without a known notice period.';
+  'Returns the next deadline for cancelling a bill: {cancel_by?, today?, leave_on?}. leave_on is the last day of a '
+  'contract that never renews. Empty without a known notice period.';
 
 create or replace function app.warn_of_update(context app.context, bill app.expenses, old app.expenses, arguments jsonb,
   occurrence app.expense_occurrences) returns jsonb
@@ -252,4 +252,4 @@ begin
   return warnings;
 end
 $$;
-comment on function app.warn_of_update is 'Warnings about a change of a bill.';
+comment on function app.warn_of_update is 'Returns warnings about a change of a bill.';
