@@ -3,7 +3,7 @@ language sql immutable set search_path = '' as $$
   select 'connector_' || kind || ':' || grant_id
 $$;
 comment on function app.quota_key is
-  'The quota bucket of a grant''s reads or writes. A new access token of the grant uses the same bucket.';
+  'Returns the quota bucket of a grant''s reads or writes. A new access token of the grant uses the same bucket.';
 
 create or replace function app.authenticate(token_hash text, resource text, kind text, limits jsonb, at timestamptz)
   returns jsonb

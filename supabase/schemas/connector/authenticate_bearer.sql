@@ -31,6 +31,6 @@ begin
 end
 $$;
 comment on function public.authenticate_bearer is
-  'For requests that run no tool: {outcome: ok | invalid_token | feature_not_in_plan | organization_deleting | '
-  'limited, organization?, plan?, required_plan?, deletes_on?, retry_after?, first_use_in_hour?, grant_id?, '
-  'barred_by?}. identity.barred_by supplies barred_by.';
+  'Authenticates a request that runs no tool: {outcome: ok | invalid_token | feature_not_in_plan | '
+  'organization_deleting | limited, organization?, plan?, required_plan?, deletes_on?, retry_after?, '
+  'first_use_in_hour?, grant_id?, barred_by?}. identity.barred_by supplies barred_by.';

@@ -15,7 +15,7 @@ begin
   return regexp_replace(replace(normalize(lower(value), nfkd), 'ß', 'ss'), '[\u0300-\u036f]+', '', 'g');
 end
 $$;
-comment on function app.fold_text is 'A text in lower case and without accents.';
+comment on function app.fold_text is 'Returns a text in lower case and without accents.';
 
 create or replace function app.word_patterns(query text) returns text[]
 language plpgsql immutable set search_path = '' as $$
@@ -28,7 +28,7 @@ begin
 end
 $$;
 comment on function app.word_patterns is
-  'Returns patterns for folded text that contains all words of a query, in any order; null without words.';
+  'Returns patterns that match folded text with all words of a query in any order; null without words.';
 
 create or replace function app.plain_words(value text, at_most int) returns text
 language plpgsql immutable set search_path = '' as $$

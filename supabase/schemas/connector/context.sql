@@ -1,8 +1,8 @@
 -- The connector's database side: one call authenticates a bearer token, becomes the person under row-level security,
 -- runs one tool and returns its envelope. This file defines the context and the change sets that tools share. A tool is
 -- `app.<tool>(context app.context, arguments jsonb) returns jsonb`, stable if it only reads, and returns {data,
--- warnings?, next_cursor?, total_count?, totals_by_currency?}. A writing tool also returns {facts}, from which
--- TypeScript phrases the list of recent changes.
+-- warnings?, next_cursor?, total_count?, totals_by_currency?}. A writing tool also returns {facts} for the list of
+-- recent changes, which TypeScript phrases.
 
 create type app.context as (
   organization_id text,
@@ -93,7 +93,7 @@ language plpgsql set search_path = '' as $$
 declare
   result jsonb;
 begin
-  -- The parameter names exclude helper functions. tool_registry_test.ts compares the remaining functions with the
+  -- Helper functions have other parameter names. tool_registry_test.ts compares the remaining functions with the
   -- contracts.
   execute format('select app.%I(context => $1, arguments => $2)', tool) into result using context, arguments;
   return result;

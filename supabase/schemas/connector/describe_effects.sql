@@ -1,5 +1,5 @@
--- The effects of a change on rows, before and after, in people's terms, for pages and proposals. undo_change reports
--- its effects in the same form, without values.
+-- The effects of a change on rows, before and after, in users' terms, for pages and proposals. undo_change reports its
+-- effects in the same form, without values.
 
 create or replace function app.describe_datev(datev jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -153,8 +153,8 @@ begin
 end
 $$;
 comment on function app.describe_effects is
-  'The effects on rows, {effects: [{id, subject, verb? (added or deleted), fields?: [{field, before?, after?}]}], '
-  'effects_count}. effects is cut to a limit; effects_count is complete.';
+  'Returns the effects on rows, {effects: [{id, subject, verb? (added or deleted), fields?: [{field, before?, '
+  'after?}]}], effects_count}. effects is cut to a limit; effects_count is complete.';
 
 create or replace function app.read_effects(change_id text, at_most int) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -180,7 +180,7 @@ begin
   if (select count(*) from (
     select from app.change_items as i where i.change_id = read_effects.change_id limit rows_read + 1
   ) as i) > rows_read then
-    -- Read more than the limit: rows are grouped by the record they belong to.
+    -- Read more rows than the limit, because a record can have several.
     told := told || jsonb_build_object('effects_count', (
       select count(distinct case when starts_with(coalesce(i.after, i.before) ->> 'expense_id', 'exp_')
         then coalesce(i.after, i.before) ->> 'expense_id' else i.row_id end)
@@ -192,4 +192,5 @@ begin
 end
 $$;
 comment on function app.read_effects is
-  'The effects of a change in the format of app.describe_effects: each row before the whole change and after it.';
+  'Returns the effects of a change in the format of app.describe_effects: each row before the whole change and after '
+  'it.';

@@ -4,11 +4,11 @@ declare
   root app.change_sets := target;
   earlier app.change_sets;
 begin
-  -- For an undo, use the change that it reverted: undoing that change again would revert the undo.
+  -- If the named change is an undo, go back to the change that it reverted.
   while root.undoes is not null loop
     select * into root from app.change_sets as s where s.id = root.undoes;
   end loop;
-  -- A repeated "undo that" must not undo an earlier change, but the error names it.
+  -- A repeated "undo that" must not undo an earlier change. The error names that change.
   select * into earlier from app.change_sets as s
   where s.organization_id = root.organization_id and s.actor_id = root.actor_id
     and s.grant_id is not distinct from root.grant_id and s.recorded_seq < root.recorded_seq
@@ -58,8 +58,8 @@ begin
 end
 $$;
 comment on function app.find_latest_change is
-  'Returns the change that "undo that" refers to: the latest change of this connection within half an hour, unless it '
-  'is an undo.';
+  'Returns the change meant by "undo that": the latest change of this connection within half an hour, unless it is an '
+  'undo.';
 
 create or replace function app.find_change_to_undo(context app.context, change_id text) returns app.change_sets
 language plpgsql stable set search_path = '' as $$
@@ -93,4 +93,4 @@ begin
 end
 $$;
 comment on function app.find_change_to_undo is
-  'The change to undo: the named one, otherwise the latest of this connection.';
+  'Returns the change to undo: the named one, otherwise the latest of this connection.';

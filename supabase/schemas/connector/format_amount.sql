@@ -2,7 +2,8 @@
 create or replace function app.format_minor(minor numeric, exponent int) returns text
 language sql immutable
   return round(minor / 10::numeric ^ exponent, exponent)::text;
-comment on function app.format_minor is 'Minor units as a decimal string in major units with this number of decimals.';
+comment on function app.format_minor is
+  'Returns minor units as a decimal string in major units with this number of decimals.';
 
 create or replace function app.format_amount(minor numeric, currency text) returns text
 language plpgsql stable set search_path = '' as $$
@@ -14,4 +15,4 @@ begin
 end
 $$;
 comment on function app.format_amount is
-  'Minor units as a decimal string in major units, with the currency''s own number of decimals.';
+  'Returns minor units as a decimal string in major units, with the currency''s own number of decimals.';

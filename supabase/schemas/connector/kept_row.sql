@@ -20,7 +20,7 @@ begin
     select
     from jsonb_object_keys(kept) as key
     where key <> all (derived) and typed -> key is distinct from current -> key
-      -- A bill without dates left ends by itself, and becomes active again when a payment is undone.
+      -- A bill without remaining dates ends by itself, and becomes active again when a payment is undone.
       and not (key = 'status' and array[typed ->> key, current ->> key] <@ array['active', 'ended'])
   );
 end

@@ -1,4 +1,4 @@
--- The log of changes in get_context: each with its author, time and client.
+-- The log of changes in get_context, each with its author, time and client.
 
 create or replace function app.rows_of_record(record text) returns text[]
 language plpgsql stable set search_path = '' as $$
@@ -11,7 +11,7 @@ begin
   if wanted ~ '^[a-z]{2,5}_[0-9a-z]{8,32}$' then
     expense_ids := array[wanted];
   else
-    -- Includes deleted ones, because their deletion is a change.
+    -- Includes deleted records, because their deletion is a change.
     expense_ids := array(
       select e.id from app.expenses as e
       where app.fold_text(concat_ws(' ', e.name, e.payee)) like all (words)
@@ -56,8 +56,8 @@ begin
 end
 $$;
 comment on function app.find_paid_by is
-  'Explains a member''s lack of changes: {log_begins?, paid_by_member? [{count, recorded_by?}]}, the member''s '
-  'payments of these days that others recorded, and the day of the first stored change.';
+  'Explains why a member has no changes: {log_begins?, paid_by_member? [{count, recorded_by?}]}. log_begins is the day '
+  'of the first stored change, paid_by_member the member''s payments of these days that others recorded.';
 
 create or replace function app.list_changes(context app.context, wanted jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -128,6 +128,6 @@ begin
 end
 $$;
 comment on function app.list_changes is
-  'The latest changes of all members that match a filter {from?, to?, member?, client?, record?, limit?}, within the '
-  'undo period: {recent_changes, more_changes?, changes_kept_since?, no_match?}. client "other" selects other '
-  'assistants.';
+  'Returns the latest changes of all members that match a filter {from?, to?, member?, client?, record?, limit?}, '
+  'within the undo period: {recent_changes, more_changes?, changes_kept_since?, no_match?}. client "other" selects '
+  'other assistants.';

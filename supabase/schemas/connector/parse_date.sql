@@ -20,8 +20,7 @@ begin
 end
 $$;
 comment on function app.nearest_day is
-  'Returns the day near today that MM-DD means, if only one is possible; otherwise ends the tool and asks for the '
-  'year.';
+  'Returns the day near today for MM-DD. If several are possible, ends the tool and asks for the year.';
 
 create or replace function app.nearest_weekday(context app.context, word text, field text, is_past boolean) returns date
 language plpgsql stable set search_path = '' as $$

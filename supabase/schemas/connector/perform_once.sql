@@ -88,7 +88,7 @@ begin
 end
 $$;
 comment on function app.books_key is
-  'The key of an organization''s advisory lock. Its holder is the organization''s only writer.';
+  'Returns the key of an organization''s advisory lock. The holder of the lock is the organization''s only writer.';
 
 create or replace function app.lock_books(organization_id text) returns void
 language plpgsql volatile set search_path = '' set lock_timeout = '2s' as $$

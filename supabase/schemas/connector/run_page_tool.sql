@@ -10,7 +10,7 @@ begin
 end
 $$;
 comment on function app.act_as is
-  'Sets the person for functions that run as signed-in people, for a person on our pages without an app.';
+  'Sets the signed-in person of a page, without an app, as the caller of functions that run as people.';
 revoke all on function app.act_as from authenticated;
 
 create or replace function public.run_page_tool(user_id uuid, organization_id text, tool text, arguments jsonb,

@@ -11,13 +11,14 @@ begin
     -- The latest change of this connection, as app.find_latest_change defines it.
     target_id := app.find_own_latest((auth.jwt() ->> 'grant_id')::uuid);
   end if;
-  -- The undo of an import waits for other imports first, because a commit locks lines whose other halves belong to it.
+  -- Undoing an import waits for other imports, because publishing one can lock lines whose other halves the undo
+  -- deletes.
   return exists (select from app.change_sets as s where s.id = target_id and s.tool = 'import_expenses')
     or exists (select from app.change_items as i where i.change_id = target_id offset many);
 end
 $$;
 comment on function app.is_long is
-  'Whether a write takes too long to hold the books lock throughout: an import, or its undo.';
+  'Whether a write takes too long to hold the books lock throughout: an import, its undo, or a large undo.';
 
 create or replace function app.run_tool(tool text, arguments jsonb, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -32,8 +33,8 @@ begin
   if is_write then
     perform app.refuse_reader();
     -- Writes of one organization are serialized. The second of two equal calls sees the writes of the first, a checked
-    -- version cannot change before the write, and the numbers of changes follow their order of effect. Organizations
-    -- don't wait for each other. Long writes take the lock at their end.
+    -- version cannot change before the write, and change numbers follow the order of effect. Organizations don't wait
+    -- for each other. Long writes take the lock at their end.
     if not app.is_long(tool, arguments) then
       perform app.lock_books(identity.current_organization_id());
     end if;

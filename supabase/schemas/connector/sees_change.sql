@@ -1,5 +1,5 @@
--- Policies can't decide who sees changes about hidden rows without access to all rows. So these functions run as
--- definer, within the current organization, and return ids.
+-- To hide changes about hidden rows, policies need access to all rows. So these functions run as definer, limited to
+-- the current organization, and return only ids.
 
 create or replace function app.list_subjects(change app.change_sets) returns table (expense_id text,
   category_id text, settlement_id text, document_id text)

@@ -24,8 +24,8 @@ comment on table app.change_sets is
 comment on column app.change_sets.grant_id is
   'The connection that made it, for "undo that"; it may have been purged since.';
 comment on column app.change_sets.facts is
-  'Its effects, by tool: counts, names, totals by currency. TypeScript turns them into sentences. about has the ids '
-  'of mentioned categories, which the change may not have touched (app.list_subjects).';
+  'Its effects, by tool: counts, names, totals by currency. TypeScript turns them into sentences. about has the ids of '
+  'the categories that the facts mention, even if the change did not touch them (app.list_subjects).';
 comment on column app.change_sets.recorded_seq is
   'Increases in the order of recording: the latest change has the highest number.';
 create index change_sets_newest_idx on app.change_sets (organization_id, recorded_seq);

@@ -138,7 +138,7 @@ begin
       -- A bill cannot be removed while later payments stay.
       select ('payments', p.id, to_jsonb(p), to_jsonb(p), to_jsonb(p))::app.kept_row
       from (select distinct id from unnest(expense_ids) as id) as x
-      -- Look up each row, because the planner cannot estimate how many rows an undo changes.
+      -- Look up each row, because the planner cannot estimate the number of rows that an undo changes.
       cross join lateral (select e.deleted_at from app.expenses as e where e.id = x.id offset 0) as e
       cross join lateral (select p.* from app.payments as p where p.expense_id = x.id offset 0) as p
       where e.deleted_at is not null and p.deleted_at is null
@@ -154,7 +154,7 @@ begin
       where o.status = 'paid' and o.paid_minor < o.expected_minor
       order by o.due_on
     ) || array(
-      -- A record that has absorbed another one since can't be undone either, because neither would remain.
+      -- Adding a record that has since absorbed another one can't be undone either, because neither would remain.
       select ('payments', p.id, to_jsonb(p), to_jsonb(p), to_jsonb(p))::app.kept_row
       from app.change_items as i
       join app.payments as p on p.merged_into = i.row_id
@@ -192,8 +192,8 @@ begin
   );
 exception
   when unique_violation then
-    -- Restored rows violate a unique constraint before app.find_conflicts can report the change that created the new
-    -- ones.
+    -- A restored row can violate a unique constraint before app.find_conflicts reports the change that created the
+    -- other row.
     conflicts := app.find_conflicts(target.id);
     if conflicts <> '{}' then
       perform app.fail_undo(target, conflicts);

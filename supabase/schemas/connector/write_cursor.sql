@@ -1,8 +1,8 @@
 create or replace function app.write_cursor(scope jsonb, key jsonb) returns text
 language plpgsql stable set search_path = '' as $$
 begin
-  -- Base64url without padding (RFC 4648 section 5). The digest detects a changed cursor, or one of another list; it
-  -- protects no secret.
+  -- Base64url without padding (RFC 4648 section 5). The digest detects a changed cursor and one of another list. It is
+  -- not a signature.
   return translate(
     encode(
       convert_to(
