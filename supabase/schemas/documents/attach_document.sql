@@ -89,8 +89,8 @@ begin
 end
 $$;
 comment on function app.file_document is
-  'Attaches a document. An open date of a bill without a fixed amount takes the document''s, unless the date has '
-  'another document. Never pays it. The record also names an unknown payee.';
+  'Attaches a document. An open date of a bill without a fixed amount takes the document''s amount, unless the date '
+  'has another document. If the document''s payee is unknown, stores the record''s. Never records a payment.';
 
 create or replace function app.decline_document(context app.context, document app.documents) returns app.documents
 language plpgsql volatile set search_path = '' as $$
@@ -100,7 +100,7 @@ declare
     else array(select app.match_key_of(m) from unnest(app.match_document(context, document)) as m) end;
   declined app.documents;
 begin
-  -- The person who detaches it counts as the one who added it, because otherwise nobody might see it.
+  -- After detaching, the document belongs to this person, because otherwise it might be invisible to everybody.
   update app.documents as d
   set expense_id = null, occurrence_id = null, declined = d.declined || refused,
     payee_key = case when d.facts ? 'payee' then d.payee_key end,
@@ -123,7 +123,7 @@ declare
   bill app.expenses;
   n int;
 begin
-  -- Not part of a change: such rows follow from the schedule, and an undo leaves them alone.
+  -- These rows aren't part of a change: they follow from the schedule, and an undo leaves them alone.
   perform set_config('app.change_id', '', true);
   for bill in
     select e.* from app.expenses as e
@@ -194,6 +194,6 @@ begin
 end
 $$;
 comment on function app.attach_document is
-  'Tool attach_document. Without arguments, returns data {upload}, a link. With a document, attaches it to the record '
-  'in to, or else to its certain match, and returns data {document}. Only our own code passes step and said, the facts '
-  'that a person read in the document.';
+  'Tool attach_document. Without arguments, returns data {upload}, a link. With a document, attaches it to the given '
+  'record, otherwise to its certain match, and returns data {document}. Only our own code passes step, and said: the '
+  'facts that a person read in the document.';

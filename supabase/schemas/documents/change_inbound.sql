@@ -45,7 +45,7 @@ begin
           and (w.state = 'waiting' or w.id in (
             select n.id from app.inbound_mails as n
             where n.organization_id = read_inbound.organization_id and n.state <> 'waiting'
-              -- Dropped mail has no sender, and neither does mail that could not be fetched.
+              -- Dropped mail and mail that could not be fetched have no sender.
               and (n.sender <> '' or n.state = 'failed')
             order by n.received_at desc limit most_read
           ))
@@ -55,9 +55,10 @@ begin
 end
 $$;
 comment on function public.read_inbound is
-  'Returns the page of an organization''s mail, for people who may change its settings: {outcome: ok | unknown, id, '
-  'state, country, token, senders: [{address, is_accepted, decided_by}], mails: [{id, state, sender, subject, size, '
-  'received_at, is_proven, verdicts, is_members, documents, refusals}]}: all waiting mails, and the newest others.';
+  'Returns the data of the page about an organization''s mail, for people who may change its settings: {outcome: ok | '
+  'unknown, id, state, country, token, senders: [{address, is_accepted, decided_by}], mails: [{id, state, sender, '
+  'subject, size, received_at, is_proven, verdicts, is_members, documents, refusals}]}: all waiting mails, and the '
+  'newest others.';
 
 create or replace function app.accept_mail(user_id uuid, mail app.inbound_mails, at timestamptz) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -80,8 +81,8 @@ begin
 end
 $$;
 comment on function app.accept_mail is
-  'Accepts a waiting mail and the sender''s other waiting mail, for reading with this person''s rights, and remembers '
-  'the sender.';
+  'Accepts a waiting mail and the sender''s other waiting mail, and remembers the sender. The mail is read with this '
+  'person''s rights.';
 
 create or replace function app.block_mail(user_id uuid, mail app.inbound_mails, at timestamptz) returns void
 language plpgsql volatile set search_path = '' as $$

@@ -43,7 +43,7 @@ begin
       return null;
     end if;
     if mail.attempts >= (most_attempts ->> mail.state)::int then
-      -- Give up, because each attempt may have ended the process.
+      -- Give up, because each attempt may have crashed the process.
       update app.inbound_mails as m set state = 'failed', content = null,
         refusals = m.refusals || case mail.state when 'arrived' then 'not_fetched' else 'gave_up' end
       where m.id = mail.id;

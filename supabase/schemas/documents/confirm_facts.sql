@@ -1,5 +1,5 @@
--- Layouts that a person confirmed: the labels beside the values of a document whose reading left facts empty. They are
--- part of that document, so they are as visible as it is, serve only its organization, and end with it or an undo.
+-- Layouts that a person confirmed: the labels next to facts that reading left empty. They are part of the document, so
+-- they share its visibility, serve only its organization, and are deleted with it or by an undo.
 
 create or replace function app.place_kind(field text) returns text
 language sql immutable
@@ -60,7 +60,7 @@ end
 $$;
 comment on function app.read_place is
   'Returns the place at confirmed labels; null unless each label occurs once and all have the same value. An amount '
-  'must be the largest of its document exactly if it was in the confirmed document.';
+  'must be the largest of its document if and only if the confirmed amount was.';
 
 create or replace function app.take_fact(facts jsonb, field text, place jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -108,7 +108,8 @@ begin
 end
 $$;
 comment on function app.apply_layouts is
-  'Returns a new document, its facts completed by the confirmed layouts of its seller. Its layout names those facts.';
+  'Returns a new document with its facts completed by the confirmed layouts of its seller. Its layout names the '
+  'completed facts.';
 
 create or replace function app.confirm_facts(document app.documents, said jsonb) returns app.documents
 language plpgsql volatile set search_path = '' as $$
@@ -153,7 +154,7 @@ end
 $$;
 comment on function app.confirm_facts is
   'Stores facts of a document that a person gave, {gross, number, issued_on, due_on}, if reading left them empty and '
-  'the document has them beside a label. Remembers the label.';
+  'the document has them next to a label. Remembers the label.';
 
 create or replace function app.confirm_amount(document app.documents) returns app.documents
 language plpgsql volatile set search_path = '' as $$

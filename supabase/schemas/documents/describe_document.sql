@@ -12,7 +12,7 @@ begin
 end
 $$;
 comment on function app.describe_match is
-  'A candidate: {id, name, due_on | date, paid_on?, amount? | usual_amount?, currency, ends_on? of a bill}.';
+  'Returns a candidate: {id, name, due_on | date, paid_on?, amount? | usual_amount?, currency, ends_on? of a bill}.';
 
 create or replace function app.describe_record(document app.documents) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -48,7 +48,7 @@ begin
 end
 $$;
 comment on function app.describe_record is
-  'The record of an attached document: {status: open | paid | skipped | deleted, amount?, currency?, paid_on?, '
+  'Returns the record of an attached document: {status: open | paid | skipped | deleted, amount?, currency?, paid_on?, '
   'differs? if the document has another amount}.';
 
 create or replace function app.find_copied(document app.documents) returns jsonb
@@ -83,7 +83,7 @@ begin
         and d.recorded_seq < document.recorded_seq and d.facts ? 'iban'
         and (d.payee_key = document.payee_key or d.expense_id = document.expense_id)
     ) as d
-    -- A new account counts as known only once it was paid, so that a second fraudulent invoice raises the doubt again.
+    -- A new account counts as known only after a payment, so that a second fraudulent invoice raises the doubt again.
     where d.iban = d.first_iban or not exists (
       select from app.expense_occurrences as o where o.id = d.occurrence_id and o.status = 'open'
     )
@@ -91,8 +91,8 @@ begin
 end
 $$;
 comment on function app.changed_iban is
-  'Returns the IBAN in earlier documents of the same payee or record, if this document has another one; null for a '
-  'known one, and for the first document. Another account counts as known once a date with it is no longer open.';
+  'Returns the IBAN in earlier documents of the same payee or record, if this document has a different one; null for '
+  'the first document and for a known account. An account counts as known once a date with it is no longer open.';
 
 create or replace function app.needs_attention(document app.documents) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -108,7 +108,7 @@ begin
 end
 $$;
 comment on function app.needs_attention is
-  'Whether a document is attached to nothing, or to a date that is not paid yet and asks for another account.';
+  'Whether a document is unattached, or belongs to an unpaid date and names a different account.';
 
 create or replace function app.open_doubts(document app.documents) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -208,7 +208,6 @@ begin
 end
 $$;
 comment on function app.describe_document is
-  'A document: {id, name, type, added_on, added_by, state: filed | question | new | unread, read, remembered?, '
+  'Returns a document: {id, name, type, added_on, added_by, state: filed | question | new | unread, read, remembered?, '
   'doubts?, filed?, record?, copy_of?, candidates?, proposal?, iban_was?}. remembered: the facts of a confirmed '
-  'layout, with its date. '
-  'candidates also contains a certain match of app.match_document, until the document is filed.';
+  'layout, with its date. candidates also contains a certain match of app.match_document, until the document is filed.';

@@ -13,8 +13,8 @@ begin
 end
 $$;
 comment on function app.describe_new_documents is
-  'The documents added between two digests that the recipient sees: {came, waiting: those that need attention}, '
-  'or null for none.';
+  'Returns the documents added between two digests that the recipient sees: {came, waiting: those that need '
+  'attention}, or null for none.';
 -- Runs as the digest's recipient.
 alter function app.describe_new_documents set role = 'authenticated';
 

@@ -11,7 +11,7 @@ begin atomic
   select d.id, d.recorded_seq
   from app.payments as other
   join app.documents as d on d.expense_id = other.expense_id and d.organization_id = other.organization_id
-  -- Few payments are split, and the planner tests this once.
+  -- Few payments are split. For others, this condition skips the whole branch.
   where documents_of.split_id is not null and other.split_id = documents_of.split_id
     and other.organization_id = documents_of.organization_id and other.expense_id <> documents_of.expense_id
     and other.deleted_at is null and d.deleted_at is null;

@@ -10,10 +10,9 @@ create table app.inbound_addresses (
   last_read_at timestamptz
 );
 comment on table app.inbound_addresses is
-  'The address at which an organization receives mail: in+<token>@<the domain of INBOUND_URL>. A new token ends the '
-  'previous one.';
+  'The address for an organization''s mail: in+<token>@<the domain of INBOUND_URL>. A new token ends the previous one.';
 comment on column app.inbound_addresses.last_read_at is
-  'When a run last claimed this organization''s mail; organizations take turns.';
+  'The last time a run claimed this organization''s mail; organizations take turns.';
 alter table app.inbound_addresses enable row level security;
 grant select, insert, update, delete on app.inbound_addresses to service_role;
 
@@ -30,7 +29,7 @@ comment on table app.inbound_senders is 'Senders, other than members, that a per
 comment on column app.inbound_senders.address is 'In lower case.';
 comment on column app.inbound_senders.is_proven is
   'Whether the accepted mail proved its sender; later mail from this address then needs proof, too.';
-comment on column app.inbound_senders.decided_by is 'The member with whose rights accepted mail is read.';
+comment on column app.inbound_senders.decided_by is 'The member whose rights apply when accepted mail is read.';
 alter table app.inbound_senders enable row level security;
 grant select, insert, update, delete on app.inbound_senders to service_role;
 

@@ -4,7 +4,8 @@ begin
   return case plan when 'team' then 2000 when 'pro' then 500 else 100 end * 1024::bigint * 1024;
 end
 $$;
-comment on function app.most_document_bytes is 'Returns how many bytes of documents an organization''s plan allows.';
+comment on function app.most_document_bytes is
+  'Returns the number of bytes that an organization''s plan allows for documents.';
 
 -- security definer: the quota includes documents that are hidden from the person.
 create or replace function app.room_for_documents(at timestamptz) returns bigint
@@ -20,7 +21,7 @@ begin
 end
 $$;
 comment on function app.room_for_documents is
-  'Returns how many more bytes of documents the organization may store; negative after a change to a smaller plan.';
+  'Returns the number of bytes left for the organization''s documents; negative after a change to a smaller plan.';
 
 create or replace function app.find_payee_key(context app.context, iban text) returns text
 language plpgsql stable set search_path = '' as $$
@@ -80,5 +81,5 @@ end
 $$;
 comment on function app.keep_document is
   'Step keep of attach_document: stores {content in base64, name, type, facts, layout?} once, with the facts that '
-  'confirmed layouts add. Repeated content returns the existing document. Concurrent calls do too, because writers of '
+  'confirmed layouts add. Repeated content returns the existing document, also in concurrent calls, because writers of '
   'one organization take turns.';

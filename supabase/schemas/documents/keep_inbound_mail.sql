@@ -24,8 +24,8 @@ begin
 end
 $$;
 comment on function app.find_mail_reader is
-  'Returns the member with whose rights a mail is read: its sender, or the member who accepted the sender, if they '
-  'may write. Null if a person has to decide.';
+  'Returns the member whose rights apply when a mail is read: its sender, or the member who accepted the sender, if '
+  'they may write. Null if a person has to decide.';
 
 create or replace function app.room_for_mail(organization_id text, at timestamptz) returns bigint
 language plpgsql stable set search_path = '' as $$
@@ -42,7 +42,7 @@ begin
 end
 $$;
 comment on function app.room_for_mail is
-  'Returns how many more bytes of mail an organization may receive, in addition to its documents.';
+  'Returns the number of bytes left for an organization''s mail, in addition to its documents.';
 
 create or replace function app.place_mail(mail app.inbound_mails, at timestamptz) returns app.inbound_mails
 language plpgsql stable set search_path = '' as $$

@@ -11,7 +11,8 @@ begin
   )));
 end
 $$;
-comment on function app.read_document is 'The bytes of a document: data {file: {name, type, content in base64}}.';
+comment on function app.read_document is
+  'Returns the bytes of a document: data {file: {name, type, content in base64}}.';
 
 create or replace function app.list_documents(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -14,9 +14,9 @@ create type app.document_match as (
   is_usual boolean
 );
 comment on type app.document_match is
-  'A record that a document may belong to. tier: 1 an open date of a bill and 2 a payment, both certain; 3 and 4 the '
-  'same, but likely; 0 the record of the same invoice. gap: days between it and the document. is_usual: the amount is '
-  'the bill''s usual one, because the date has none yet.';
+  'A possible record of a document. tier: 1 an open date of a bill and 2 a payment, both certain; 3 and 4 the same, '
+  'but likely; 0 the record of the same invoice. gap: days between it and the document. is_usual: the amount is the '
+  'bill''s usual one, because the date has none yet.';
 
 create or replace function app.document_minor(document app.documents) returns bigint
 language plpgsql stable set search_path = '' as $$
@@ -81,8 +81,8 @@ begin
 end
 $$;
 comment on function app.payee_likeness is
-  'Returns app.compare_names of a document''s payee and a record; for an unknown payee, 2 if the document names the '
-  'record''s.';
+  'Compares a document''s payee with a record''s, like app.compare_names. For an unknown payee, returns 2 if the '
+  'document names the record''s payee.';
 
 create or replace function app.find_open_dates_for(context app.context, document app.documents)
   returns setof app.document_match
@@ -91,7 +91,7 @@ declare
   minor constant bigint := app.document_minor(document);
   names constant text[] := app.names_in(document);
   is_reminder constant boolean := document.facts ->> 'kind' is not distinct from 'reminder';
-  -- A reminder names a new day to pay a date that passed.
+  -- A reminder sets a new day for paying a date that has passed.
   said_due constant date := case when not is_reminder then document.facts ->> 'due_on' end;
   dated constant date := coalesce(document.facts ->> 'issued_on', document.facts ->> 'due_on');
   issued constant date := coalesce(dated, (document.created_at at time zone context.timezone)::date);
@@ -105,7 +105,7 @@ begin
         -- Several dates may be late, so a reminder without a known number is a question.
         when not is_reminder and b.likeness > 1 and o.fits and o.is_near and (b.is_sure or o.expected_minor = minor)
           and not exists (
-            -- A second invoice for a date is part of its amount, or a correction.
+            -- A second invoice for a date is a part of the amount or a correction.
             select from app.documents_of(b.id, o.id, null, o.organization_id) as other where other.id <> document.id
           ) then 1
         when b.likeness > 1 and (o.fits or o.is_near)
@@ -141,7 +141,7 @@ begin
         from app.expense_occurrences as one
         where one.organization_id = context.organization_id and one.expense_id = b.id and one.status = 'open'
           and one.paid_minor = 0 and one.due_on between first_day and last_day
-          -- A payee may invoice in another currency; only a person knows that both mean the same.
+          -- A payee may invoice in another currency; only a person can tell that they belong together.
           and (one.currency = document.facts ->> 'currency' or b.likeness > 1)
         offset 0
       ) as w
@@ -151,9 +151,9 @@ begin
 end
 $$;
 comment on function app.find_open_dates_for is
-  'Returns open dates of bills that a document may belong to. An amount matches if it is the expected one or, for a '
-  'bill without a fixed one, at most 40 percent from the usual one. For an unknown payee, an equal amount is enough '
-  'for a question. A reminder belongs to a date that passed.';
+  'Returns open dates of bills that a document may match. An amount matches if it is the expected one or, for a bill '
+  'without a fixed one, within 40 percent of the usual one. For an unknown payee, an equal amount is enough for a '
+  'question. A reminder belongs to a date that passed.';
 
 create or replace function app.find_payments_for(context app.context, document app.documents)
   returns setof app.document_match
@@ -198,7 +198,7 @@ begin
     ) as e
     -- Equal payments to another seller don't count.
     where (e.likeness > 0 or document.payee_key is null)
-      -- A payment with a document takes no other, except a reminder.
+      -- A payment that has a document can only get a reminder in addition.
       and (is_reminder or not exists (
         select from app.documents_of(p.expense_id, p.occurrence_id, p.split_id, p.organization_id) as d
         where d.id <> document.id
@@ -235,7 +235,7 @@ begin
   likely := array(
     select m
     from (
-      -- A credit note pays no bill.
+      -- A credit note never belongs to an open date.
       select * from app.find_open_dates_for(context, document)
       where document.facts ->> 'kind' is distinct from 'credit_note'
       union all

@@ -18,7 +18,7 @@ begin
     jsonb_build_object('document_id', open_document.document_id, 'content', open_document.content,
       'places', true), at
   );
-  -- Only members get ok, and a file has no tabs.
+  -- Only members get ok. The state is for the page's tabs, which a file doesn't need.
   if answer ->> 'outcome' = 'ok' and not content then
     answer := answer || jsonb_build_object('state', identity.describe_state(organization_id, user_id, at));
   end if;
@@ -26,6 +26,6 @@ begin
 end
 $$;
 comment on function public.open_document is
-  'A document for a signed-in person, or its bytes: {outcome: ok | refused | unknown, result?, state?}. result is the '
-  'envelope of list_documents: empty, or an error with content, when the person does not see the document. state is '
-  'identity.describe_state.';
+  'Returns a document for a signed-in person, or its bytes: {outcome: ok | refused | unknown, result?, state?}. result '
+  'is the envelope of list_documents: empty, or an error with content, when the person does not see the document. '
+  'state is identity.describe_state.';

@@ -36,9 +36,8 @@ comment on column app.documents.facts is 'The facts read from it (shared/documen
 comment on column app.documents.payee_key is
   'The words of the payee''s name (app.descriptor_words), which find earlier documents. If the payee could not be '
   'read, the words come from documents with the same account, or from the record.';
-comment on column app.documents.expense_id is
-  'The expense or bill that it is attached to; null until the record is known.';
-comment on column app.documents.occurrence_id is 'The bill''s date that it belongs to.';
+comment on column app.documents.expense_id is 'The document''s expense or bill; null until the record is known.';
+comment on column app.documents.occurrence_id is 'The document''s date of the bill.';
 comment on column app.documents.layout is
   'Where missing facts may be, and where a person confirmed some (app.confirm_facts): {iban?, tax_id?, places, '
   'names?: texts that may contain an unknown payee, confirmed?: the labels of facts, remembered?: by fact, when the '

@@ -23,5 +23,6 @@ begin
 end
 $$;
 comment on function app.warn_of_mail is
-  'Returns warnings about mail that list_documents cannot show: waiting for a decision, for people who may decide, and '
-  'not stored in the last three days, also for the person in whose name it was read.';
+  'Returns warnings about mail that list_documents cannot show. People who may decide are warned about waiting mail '
+  'and about mail of the last three days that was not stored. The person who sent or accepted such mail is warned, '
+  'too.';

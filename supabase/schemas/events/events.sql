@@ -1,4 +1,4 @@
--- Events that apps can subscribe to: one row per event, written in the transaction that causes it.
+-- Events for the subscriptions of apps: one row per event, written in the transaction that causes it.
 
 create table app.events (
   id text collate "C" primary key default app.new_id('evt')
@@ -16,7 +16,7 @@ create table app.events (
 );
 comment on table app.events is
   'The outbox of the MCP events extension. Contains names of events and ids only, no text that a person wrote.';
-comment on column app.events.user_id is 'The person whose apps get it; null for everybody who sees its subject.';
+comment on column app.events.user_id is 'The person whose apps get the event; null for everybody who sees its subject.';
 comment on column app.events.about is 'The ids of bills, budgets, an import, a proposal or a document.';
 create index events_place_idx on app.events (organization_id, name, created_at, id);
 create index events_created_at_idx on app.events (created_at);

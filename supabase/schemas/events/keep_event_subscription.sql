@@ -2,7 +2,7 @@ create or replace function app.subscription_id(grant_id text, name text, url tex
 language sql immutable
   return 'sub_' || left(encode(sha256(convert_to(grant_id || ' ' || name || ' ' || url, 'UTF8')), 'hex'), 32);
 comment on function app.subscription_id is
-  'Returns the same id for the same grant, event and address, so that subscribing again renews.';
+  'Returns the same id for the same grant, event and address, so that subscribing again renews the subscription.';
 revoke all on function app.subscription_id from authenticated;
 
 create or replace function app.has_room_for(subscription_id text, grant_id text, at timestamptz) returns boolean
@@ -88,8 +88,8 @@ begin
 end
 $$;
 comment on function public.keep_event_subscription is
-  'Subscribes an app to an event, or renews: {outcome: ok | stopped | too_many, place, truncated}, or a refusal of '
-  'app.authenticate.';
+  'Subscribes an app to an event, or renews its subscription: {outcome: ok | stopped | too_many, place, truncated}, or '
+  'a refusal of app.authenticate.';
 
 create or replace function public.drop_event_subscription(token_hash text, resource text, name text, url text,
   at timestamptz) returns jsonb
