@@ -1,4 +1,4 @@
--- Row-level security: members reach only the rows of the organization that their token is bound to.
+-- Row-level security: members reach only the rows of their token's organization.
 alter table app.budgets enable row level security;
 alter table app.categories enable row level security;
 alter table app.expenses enable row level security;
@@ -13,7 +13,7 @@ alter table app.change_items enable row level security;
 alter table app.idempotency_keys enable row level security;
 
 -- Two things can be hidden from a person (identity.sees_everything): private categories with their contents, and
--- records of others where members see only their own. Rows that depend on an expense are as visible as it is.
+-- records of others where members see only their own. Rows that depend on an expense are as visible as the expense.
 create policy "Members can use their organization's budgets" on app.budgets
   for all to authenticated
   using (

@@ -51,8 +51,8 @@ begin
 end
 $$;
 comment on function app.warn_of_balances is
-  'A warning with the balances that a deletion changes, before and after it. before: those of app.describe_balances, '
-  'or null when nothing shared is deleted.';
+  'Returns a warning with the balances that a deletion changes, before and after the deletion. before has the balances '
+  'of app.describe_balances; null when nothing shared is deleted.';
 
 create or replace function app.delete_records(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$

@@ -49,7 +49,7 @@ begin
     ),
     spent as (
       select l.budget, s.to_on < l.from_on as is_past, s.is_partial and (
-          -- In the base currency, the category of each unconverted payment is known.
+          -- A budget in the base currency is partial only if a payment of its own category is unconverted.
           l.category_id is null or l.currency <> context.base_currency or exists (
             select from app.payments as p
             where p.category_id = l.category_id and p.paid_on between s.from_on and s.to_on and p.base_minor is null
@@ -82,7 +82,7 @@ end
 $$;
 comment on function app.read_budgets is
   'Returns the budgets of these categories in the month or year of a day. Null returns all budgets, including the one '
-  'for all spending. Omits budgets that had other settings then.';
+  'for all spending. Omits budgets that had different settings then.';
 
 create or replace function app.describe_budgets(context app.context, day date, category_ids text[] default null)
   returns jsonb

@@ -5,7 +5,7 @@ begin
 end
 $$;
 comment on function app.means_uncategorized is
-  'Whether a text means having no category; an existing category of that name comes first.';
+  'Whether a text means having no category; an existing category of that name takes precedence.';
 
 create or replace function app.is_sentence(name text) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -65,7 +65,7 @@ begin
   if wanted is null or (found.id is null and app.means_uncategorized(wanted)) then
     return null;
   end if;
-  -- Category names in a file or in update_settings are names, however long.
+  -- Texts in a file or in update_settings are always names, however long.
   if found.id is null and field not in ('create_missing_categories', 'category.name') and app.is_sentence(wanted) then
     perform app.fail_without_category(wanted, field, false);
   end if;

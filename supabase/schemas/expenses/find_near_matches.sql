@@ -106,7 +106,7 @@ begin
   near := nullif(jsonb_strip_nulls(jsonb_build_object(
     -- Transfers between own accounts aren't spending.
     'own_transfers_left_out', transfers, 'own_transfer_totals', transfer_totals,
-    -- The books contain nothing about an earlier period.
+    -- The period ends before the first payment in the books.
     'books_begin', case when filter.to_on < first_on then first_on end,
     'other_periods', periods, 'similar_names', named, 'other_currencies', amounts,
     'similar_categories', case when wanted is not null and num_nonnulls(periods, named, filter.category_ids) = 0

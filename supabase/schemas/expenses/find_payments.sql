@@ -1,8 +1,8 @@
 -- The payments that match a filter.
 
 -- The next three functions have parsed bodies, so that search_path can't change their meaning, and are inlined into the
--- calling query. Unset conditions disappear before planning, and an unused join with them. Set conditions reject a
--- missing joined row explicitly, so that the planner can start at the joined table.
+-- calling query. Unset conditions disappear before planning, together with joins that nothing else uses. Set conditions
+-- explicitly reject missing joined rows, so that the planner can start at the joined table.
 
 create or replace function app.names_word(name text, payee text, note text, words text[], pattern text) returns boolean
 language sql stable

@@ -114,4 +114,4 @@ begin
 end
 $$;
 comment on function app.first_few is
-  'Returns the first few rows if there are many; all of them would fill the conversation.';
+  'Returns the first few rows if there are many, because all of them would fill the conversation.';

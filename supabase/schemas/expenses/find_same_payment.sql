@@ -46,7 +46,7 @@ begin
 end
 $$;
 comment on function app.find_external is
-  'Returns the expense with this external id, or the record that it was merged into; null when there is none.';
+  'Returns the expense with this external id, or the record that replaced it in a merge; null when there is none.';
 
 create or replace function app.find_same_payment(draft jsonb) returns text
 language plpgsql stable set search_path = '' as $$

@@ -19,6 +19,6 @@ create table app.fx_days (
   settled_at timestamptz
 );
 comment on column app.fx_days.attempts is
-  'The number of days on which the rates were requested; several attempts on one day count once.';
+  'The number of days with a request for the rates; several attempts on one day count once.';
 comment on table app.fx_days is
   'Days whose rates were requested. A settled day gets no more rates; if it has none, the latest earlier rates apply.';

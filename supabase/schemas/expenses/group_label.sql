@@ -42,7 +42,7 @@ begin
 end
 $$;
 comment on function app.group_label is
-  'Returns the label of a group: a category''s name, a member''s address, or one typed spelling. {none: dimension} '
+  'Returns the label of a group: a category''s name, a member''s address, or one of the spellings. {none: dimension} '
   'means no value, {none: "former_member"} a former member.';
 
 create type app.spending_group as (
@@ -62,8 +62,8 @@ create type app.spending_group as (
   once_earlier_minor numeric
 );
 comment on type app.spending_group is
-  'Sums of one group in minor units of the target currency. Earlier sums belong to the period compared with; upcoming '
-  'sums are included in minor.';
+  'Sums of one group in minor units of the target currency. Earlier sums belong to the compared period; upcoming sums '
+  'are included in minor.';
 
 create type app.spending as (
   groups app.spending_group[],

@@ -59,8 +59,8 @@ comment on function app.is_cash_withdrawal is 'Whether a name means a cash withd
 create or replace function app.earned_words() returns text
 language plpgsql immutable set search_path = '' as $$
 begin
-  -- Pensions and interest count only under their plain names, because "Pension" is also a guest house, and banks refund
-  -- interest.
+  -- Pensions and interest count only under their plain names, because "Pension" also means a guest house, and banks
+  -- refund interest.
   return '\m(' || replace(array_to_string(array[
     'salar(y|ies)', 'wages?', 'pay_?che(ck|que)', 'gehalt', 'lohn', 'salaire', 'paie', 'paye', 'sueldo', 'salario',
     'nomina', 'stipendio', 'pensj[aei]', 'wyp[lł]at[aey]', 'wynagrodzenie', 'ordenado', 'vencimento', 'salaris', 'loon',
@@ -69,12 +69,12 @@ begin
   ], '|'), '_', ' ') || ')\M';
 end
 $$;
-comment on function app.earned_words is 'The pattern of names of pay, pensions and interest, for folded text.';
+comment on function app.earned_words is 'Returns the pattern of names of pay, pensions and interest, for folded text.';
 
 create or replace function app.is_income(name text, category text, is_refund boolean) returns boolean
 language plpgsql immutable set search_path = '' as $$
 declare
-  -- Businesses pay these and get refunds for them, so a payment in another category isn't income.
+  -- A business gets refunds of salaries that it paid, so such a refund in another category isn't income.
   earned constant text := app.earned_words();
   received constant text := '\m(' || replace(array_to_string(array[
     'got', 'received', 'earned', 'arrived', 'bekommen', 'erhalten', 'gekriegt', 'bekam', 'erhielt', 'eingegangen',

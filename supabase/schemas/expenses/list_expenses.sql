@@ -71,8 +71,8 @@ declare
   wanted_kind constant text := filter.kind;
   category_ids constant text[] := filter.category_ids;
   not_category_ids constant text[] := filter.not_category_ids;
-  -- Give the index one upper bound, or it may start at the wrong one: the key of the page, or the last day on the first
-  -- page.
+  -- Use only one upper bound, because with two the index may start at the wrong one: the key of the page or, on the
+  -- first page, the last day.
   is_first constant boolean := coalesce((key ->> 0)::date > to_on, true);
   after_on constant date := case when is_first then to_on else (key ->> 0)::date end;
   after_seq constant bigint := case when is_first then 9223372036854775807 else (key ->> 1)::bigint end;
@@ -146,7 +146,7 @@ begin
 end
 $$;
 comment on function app.describe_payments is
-  'Returns rows of list_expenses in the order of the ids, each with its sort key and the day whose rate it waits for.';
+  'Returns rows of list_expenses in the order of the ids, each with its sort key and the day of its pending rate.';
 
 create or replace function app.list_expenses(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' set random_page_cost = 1.1 as $$
@@ -279,7 +279,7 @@ begin
       'no_match', case when total_count = 0 and key is null then app.find_near_matches(filter) end),
     'next_cursor', next_cursor, 'total_count', total_count, 'totals_by_currency', totals,
     'page', jsonb_build_object('list', case when is_csv then 'csv' else 'rows' end, 'cursors', cursors),
-    -- Without limit and cursor, the file contains all matches. Fixed dates keep it the same on any day.
+    -- Without limit and cursor, the file contains all matches. Absolute dates keep the file the same on any later day.
     'file', case when is_csv and not arguments ?| array['limit', 'cursor'] then jsonb_build_object(
       'user_id', context.actor_id,
       'filter', jsonb_strip_nulls((arguments - 'format') || jsonb_build_object(

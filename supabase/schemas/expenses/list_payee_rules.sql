@@ -17,7 +17,7 @@ begin
 end
 $$;
 comment on function app.find_payee_rule is
-  'Returns the category of the longest rule that a payee or name begins with; null when no rule applies.';
+  'Returns the category of the longest rule whose words begin a payee or name; null when no rule applies.';
 
 create or replace function app.list_payee_rules() returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -44,5 +44,5 @@ begin
 end
 $$;
 comment on function app.warn_of_charge is
-  'A warning that a payment with a changed amount still counts with the bank''s earlier charge; field is the argument '
-  'for the new charge.';
+  'Returns a warning that a payment with a changed amount still counts with the bank''s earlier charge; field is the '
+  'argument for the new charge.';

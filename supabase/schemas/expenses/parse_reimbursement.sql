@@ -47,4 +47,4 @@ begin
 end
 $$;
 comment on function app.warn_of_reimbursed is
-  'Warns that these expenses, if this call marked them as reimbursed, count as reimbursed in full.';
+  'Warns that expenses marked as reimbursed by this call count as reimbursed in full.';

@@ -21,8 +21,8 @@ create table app.payee_rules (
   foreign key (category_id, organization_id) references app.categories (id, organization_id)
 );
 comment on table app.payee_rules is
-  'The default category of payments whose payee or name begins with these words; without one, these payments are never '
-  'proposed as a bill.';
+  'The default category of payments whose payee or name begins with these words; without a category, these payments '
+  'are never proposed as a bill.';
 -- A person who can't see a rule with a private category may add another for the same words.
 create unique index payee_rules_one_each_idx on app.payee_rules (organization_id, words, category_id)
   where deleted_at is null;

@@ -130,10 +130,11 @@ comment on column app.payments.sharing is
   'How the payment is shared (app.is_sharing); app.payment_shares holds the amount of each member.';
 comment on column app.payments.recorded_by is 'The person who recorded it; null for an automatic payment.';
 comment on column app.payments.stands_alone is
-  'A person confirmed that this isn''t the payment it resembles, so paying a bill does not link it.';
+  'Whether a person confirmed that this is not the payment that it resembles. Paying a bill does not link such a '
+  'payment.';
 comment on column app.payments.merged_into is
-  'The payment that this duplicate was merged into. This one is deleted, but still recognized when it is logged or '
-  'imported again.';
+  'The payment that replaced this duplicate in a merge. The duplicate is deleted, but still recognized when it is '
+  'logged or imported again.';
 comment on column app.payments.sort_minor is 'Sort key for payments in several currencies: their value.';
 comment on column app.payments.category_id is
   'Derived: the category of the expense or bill, so that one index serves totals by category.';

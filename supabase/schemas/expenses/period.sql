@@ -6,8 +6,8 @@ create type app.period as (
   shift interval
 );
 comment on type app.period is
-  'A range of days, both ends included. shift is the distance to the previous period; in an earlier period, the '
-  'distance from the period that it is compared with.';
+  'A range of days, both ends included. shift is the distance to the previous period; for an earlier period, the '
+  'distance from the period compared with it.';
 
 create or replace function app.whole_months(period app.period) returns int
 language plpgsql immutable set search_path = '' as $$
@@ -67,9 +67,9 @@ begin
 end
 $$;
 comment on function app.step_of_days is
-  'Returns the distance between a period and the one to compare it with. A year to date shifts by a year, and whole '
-  'months from any day by as many months. A period that starts on the 1st shifts by the months it touches, any other '
-  'by its days.';
+  'Returns the distance between a period and its comparison period. A year to date shifts by a year, and whole months '
+  'from any day by as many months. A period that starts on the 1st shifts by the months it touches, any other by its '
+  'days.';
 
 create or replace function app.parse_period(context app.context, arguments jsonb, filter app.expense_filter)
   returns app.period
@@ -122,7 +122,7 @@ begin
       case
         -- A whole step ends the day before this period, even if the 31st shifts into a shorter month.
         when (period.from_on + shift)::date = period.to_on + 1 then period.from_on - 1
-        -- Month ends shift to month ends, and the whole of February stays whole in leap years.
+        -- Month ends shift to month ends, and a full February stays full in leap years.
         when extract(day from period.from_on) = 1
           then greatest((period.to_on - shift)::date, (period.to_on + 1 - shift)::date - 1)
         else (period.to_on - shift)::date
@@ -133,7 +133,7 @@ begin
 end
 $$;
 comment on function app.earlier_period is
-  'Returns the period to compare with: the previous one, or the same days a year earlier; null for none.';
+  'Returns the comparison period: the previous one, or the same days a year earlier; null for none.';
 
 create or replace function app.compared_period(period app.period, compare text, today date) returns app.period
 language plpgsql immutable set search_path = '' as $$
@@ -150,7 +150,7 @@ begin
 end
 $$;
 comment on function app.compared_period is
-  'Returns the period to compare spending with. For a running period, it covers the same elapsed days.';
+  'Returns the comparison period for spending. For a running period, it covers the same elapsed days.';
 
 create or replace function app.books_begin(earlier app.period) returns date
 language plpgsql stable set search_path = '' as $$

@@ -8,8 +8,8 @@ begin
 end
 $$;
 comment on function app.hold_organization is
-  'Takes the lock on the organization that recording a payment takes. Callers that lock a provider link call this '
-  'first: ending a plan locks the organization before its links.';
+  'Locks the organization in the same way as recording a payment. Callers that lock a provider link call this first: '
+  'ending a plan locks the organization before its links.';
 
 create or replace function app.is_relabeling(before jsonb, after jsonb) returns boolean
 language plpgsql stable set search_path = '' as $$

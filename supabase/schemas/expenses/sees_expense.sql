@@ -18,7 +18,7 @@ begin
   return coalesce(is_hidden_category.id = any (app.list_hidden_categories()), false);
 end
 $$;
-comment on function app.is_hidden_category is 'Whether the person may not see a category, because it is private.';
+comment on function app.is_hidden_category is 'Whether a category is private and hidden from the person.';
 
 create or replace function app.warn_of_own_only() returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -27,7 +27,7 @@ begin
 end
 $$;
 comment on function app.warn_of_own_only is
-  'A warning for people who see only their own records. It does not reveal whether there are others.';
+  'Returns a warning for people who see only their own records. It does not reveal whether other records exist.';
 
 -- rows 1: a larger estimate makes looking up one expense seem expensive in every plan.
 create or replace function app.list_shared_expenses() returns setof text
@@ -38,8 +38,7 @@ begin
     where s.organization_id = identity.current_organization_id() and s.member_id = auth.uid();
 end
 $$;
-comment on function app.list_shared_expenses is
-  'Returns the ids of the expenses and bills that the person has a share in.';
+comment on function app.list_shared_expenses is 'Returns the ids of the expenses and bills that the person shares.';
 
 create or replace function app.is_party(bill app.expenses, member_id uuid) returns boolean
 language sql immutable

@@ -10,4 +10,4 @@ end
 $$;
 comment on function app.show_spending_chart is
   'Tool show_spending_chart. Returns data {chart, today, period, currency, unit?, rows or lines, total, compared?, '
-  'budgets?, books_begin?, unconverted}, from which the presenter builds the series.';
+  'budgets?, books_begin?, unconverted}; the presenter builds the series.';

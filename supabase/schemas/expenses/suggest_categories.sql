@@ -71,7 +71,7 @@ begin
 end
 $$;
 comment on function app.text_likeness is
-  'Returns how similar two names are, from 0 to 1; 1 when a word of one begins with the other.';
+  'Returns the similarity of two names, from 0 to 1; 1 when a word of one begins with the other.';
 
 create or replace function app.suggest_categories(name text) returns text[]
 language plpgsql stable set search_path = '' as $$

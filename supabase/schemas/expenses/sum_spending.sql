@@ -52,7 +52,7 @@ begin
         values ('current', filter.from_on, filter.to_on, interval '0'),
           ('earlier', earlier.from_on, earlier.to_on, earlier.shift)
       ) as w (part, from_on, to_on, shift)
-      -- Summed separately for each part, so that the index finds its days.
+      -- Sums each part separately, so that the index can find its days.
       cross join lateral (
         select p.category_id, p.currency, p.direction, p.fx_source,
           case when is_by_time then (p.paid_on + w.shift)::date end as on_day,
@@ -103,7 +103,7 @@ begin
     select p.part, (p.paid_on + p.shift)::date as on_day, p.paid_on as rate_on, p.currency,
       case p.direction when 'out' then 1 else -1 end as sign,
       app.part_of(p.amount_minor, share.minor, p.amount_minor) as amount_minor,
-      -- The bank's charge replaces the amount wherever a rate is needed.
+      -- The bank's charge replaces the amount if a rate is needed.
       app.part_of(case when p.currency = target then p.amount_minor when is_base then p.base_minor
         when p.charged_currency = target then p.charged_minor end, share.minor, p.amount_minor) as value_minor,
       case when not is_base and p.currency <> target and p.charged_currency is distinct from target
@@ -144,7 +144,7 @@ begin
     ) as share
     where expected is not null and x.expected_minor is not null
   ),
-  -- One of the two halves is empty, which the planner recognizes.
+  -- The planner recognizes that one of the two halves is empty.
   moves as (
     select p.*, null as tag, true as is_first from payments as p where not is_tagged
     union all

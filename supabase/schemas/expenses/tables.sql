@@ -87,8 +87,8 @@ create table app.expenses (
   paused_until date,
   contract jsonb constraint expenses_contract_shape check (app.is_contract(contract)),
 
-  -- In this order, the index also finds all rows of an organization. With a separate index for that, the planner could
-  -- use it for lookups by both columns, and does so on tables without statistics.
+  -- In this order, the index also finds all rows of an organization. If there were a separate index for that, the
+  -- planner would sometimes use it to look up both columns, especially on tables without statistics.
   unique (organization_id, id),
   foreign key (category_id, organization_id) references app.categories (id, organization_id),
   constraint expenses_id_says_kind check ((kind = 'bill') = (id like 'bill\_%')),
@@ -124,7 +124,7 @@ comment on column app.expenses.earlier_minor is
   'The amount of a paused or cancelled bill until price_from, if a later price was set. An active bill keeps it in its '
   'dates, which a pause deletes.';
 comment on column app.expenses.price_from is
-  'The due date from which amount_minor applies, if a paused or cancelled bill has an earlier_minor.';
+  'The first due date with amount_minor, if a paused or cancelled bill has an earlier_minor.';
 comment on column app.expenses.anchor_on is
   'First scheduled date. Every later date is computed from this one, never from the previous date.';
 comment on column app.expenses.month_days is
@@ -161,8 +161,7 @@ create unique index expenses_external_id_idx
   where external_id is not null and deleted_at is null;
 create index expenses_category_id_idx on app.expenses (category_id, organization_id);
 create index expenses_currency_idx on app.expenses (currency);
--- Finds active bills. Leaves out next_due: while no index contains that date, rolling a bill only moves it within its
--- page.
+-- Finds active bills. Leaves out next_due: as long as no index contains it, rolling a bill is a heap-only (HOT) update.
 create index expenses_active_idx on app.expenses (organization_id)
   where kind = 'bill' and status = 'active' and deleted_at is null;
 create index expenses_bills_idx on app.expenses (organization_id, status, recorded_seq)

@@ -260,7 +260,7 @@ begin
     select coalesce(jsonb_object_agg(f.key, f.value), '{}') as fields
     from jsonb_each(a.fields) as f where f.value is distinct from before -> a.id -> f.key
   ) as new;
-  -- A split changes the amounts of its parts alone.
+  -- Splitting alone needs no warning, because it changes only the parts.
   if changes ?| array['amount', 'currency'] and not changes ? 'charged'
     and updated #> '{0,before}' ?| array['amount', 'currency'] then
     select app.warn_of_charge(sum(p.charged_minor)::bigint, min(p.charged_currency), 'set.charged') into warnings

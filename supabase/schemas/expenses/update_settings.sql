@@ -66,7 +66,7 @@ begin
       order by e.id for no key update;
       update app.expenses as e set category_id = target.id where e.category_id = category.id and e.deleted_at is null;
       get diagnostics moved = row_count;
-      -- Income in a closed month ends the merge, like spending.
+      -- Like spending, income in a closed month makes the merge fail.
       update app.incomes as i set category_id = target.id
         where i.category_id = category.id and i.deleted_at is null;
       get diagnostics moved_income = row_count;
@@ -186,7 +186,7 @@ begin
     warnings := warnings || app.warning('mails_off.now', '{}');
   end if;
   if sets_limit then
-    -- The forecast uses no older balances.
+    -- The forecast ignores older balances.
     known := array(
       select p::app.forecast_position from app.find_positions(context) as p where p.covered_on >= context.today - 45
     );

@@ -1,8 +1,8 @@
 -- An amount without a rate has no value in the other currency and never counts 1:1. Arithmetic is exact: it multiplies
 -- first, divides once, and rounds once per amount, half away from zero.
 
--- Both have parsed bodies and are inlined. div() truncates the exact quotient, so no intermediate result is rounded.
--- Amounts are never negative.
+-- Both functions have parsed bodies and are inlined. div() truncates the exact quotient, so no intermediate result is
+-- rounded. Amounts are never negative.
 create or replace function app.scale_minor(amount_minor numeric, numerator numeric, denominator numeric) returns numeric
 language sql immutable
   return div(2 * amount_minor * numerator + denominator, 2 * denominator);

@@ -14,7 +14,7 @@ begin
       select distinct b.day - days_apart as from_on, b.day + days_apart - 1 as to_on
       from unnest(array[period.from_on, period.to_on + 1, earlier.from_on, earlier.to_on + 1]) as b (day)
     ) as near
-    -- Each offset keeps the planner from another order: few payments are near a border, and fewer are across it.
+    -- The offsets fix the order of the steps: few payments are near a border, and even fewer are across it.
     cross join lateral (
       select p.* from app.payments as p
       where p.deleted_at is null and p.paid_on between near.from_on and near.to_on

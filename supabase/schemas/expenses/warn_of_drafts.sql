@@ -21,7 +21,7 @@ begin
     array_agg(d.name order by d.place) filter (
       where d.id is not null and d.direction = 'out' and app.is_cash_withdrawal(d.name)
     ),
-    -- As refunds, these names are income.
+    -- A refund with such a name is income.
     array_agg(d.name order by d.place) filter (
       where d.id is not null and d.direction = 'out' and app.is_income(d.name, c.name, true)
         and not app.is_cash_withdrawal(d.name)
@@ -127,7 +127,7 @@ begin
     on b.organization_id = context.organization_id and b.kind = 'bill' and b.status = 'active'
       and b.deleted_at is null and case
         when app.fold_text(b.name) = app.fold_text(d.name) then true
-        -- Its payee, or a name like "Rent December". Other amounts are other purchases from the same payee.
+        -- Compare the payee, or a name like "Rent December". A different amount means another purchase from the payee.
         when b.currency = d.currency
           and app.same_amount(d.amount_minor, b.amount_minor, case b.amount_mode when 'fixed' then 0 else 10 end)
           then app.names_agree(d.name, d.payee, b.name, b.payee, false)
@@ -164,8 +164,8 @@ begin
 end
 $$;
 comment on function app.warn_of_resemblance is
-  'Warnings about logged items that share the name of a bill, its amount and payee, or the amount and day of a record '
-  'that another member made or that has a similar name.';
+  'Returns warnings about logged items that share the name of a bill, its amount and payee, or the amount and day of '
+  'another member''s record or of a similarly named one.';
 
 create or replace function app.warn_of_refunds(context app.context, drafts jsonb) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
@@ -221,8 +221,8 @@ begin
 end
 $$;
 comment on function app.warn_of_refunds is
-  'Warnings about logged refunds without a matching payment, refunds that resemble an open reimbursement, and refunds '
-  'named after another member.';
+  'Returns warnings about logged refunds without a matching payment, refunds that resemble an open reimbursement, and '
+  'refunds named after another member.';
 
 create or replace function app.warn_of_budgets(context app.context, written jsonb) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
@@ -254,7 +254,7 @@ begin
     where p.paid_on between s.from_on and s.to_on and p.deleted_at is null
       and ((s.budget).category_id is null or p.category_id = (s.budget).category_id)
   ) as added
-  -- These items reached a threshold or exceeded the limit further.
+  -- Warn only if these items reached a threshold or went further over the limit.
   where added.minor > 0 and s.spent_minor > s.available_minor or exists (
     select from unnest(thresholds) as percent
     where (s.spent_minor - added.minor) * 100 < s.available_minor * percent

@@ -1,11 +1,12 @@
--- What a filter by words or category misses: the same word in other languages, and the records without a category.
+-- Finds records that a filter by words or category misses: those with the word in another language, and those without a
+-- category.
 
 create or replace function app.word_in_languages(query text) returns text
 language plpgsql immutable set search_path = '' as $$
 declare
   word constant text := app.fold_text(app.clean_text(query));
 begin
-  -- Only words that mean nothing else in another language, because totals include what they find.
+  -- Only words that mean nothing else in another language, because totals include their matches.
   return case
     when word ~ ('^(insurances?|versicherung(en)?|assurances?|seguros?|assicurazion[ei]|verzekering(en)?|'
       || 'ubezpieczeni[ea])$')

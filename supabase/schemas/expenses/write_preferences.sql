@@ -51,8 +51,8 @@ declare
   change constant text := nullif(current_setting('app.change_id', true), '');
   after jsonb;
 begin
-  -- Row-level security skips updates without the right, so the result is compared below. A new base currency cascades
-  -- to every payment and revalues it.
+  -- Row-level security silently skips updates without the right, so compare the result below. A new base currency
+  -- cascades to every payment and revalues it.
   update identity.profiles as p
   set timezone = coalesce(wanted ->> 'timezone', p.timezone),
     email_enabled = coalesce((wanted ->> 'email_enabled')::boolean, p.email_enabled),
@@ -135,7 +135,7 @@ begin atomic
   where stored is not null;
 end;
 comment on function app.describe_low_balance_limit is
-  'Returns {amount, currency} of a limit as app.read_preferences has it; null without one.';
+  'Returns {amount, currency} for the limit in app.read_preferences; null without one.';
 
 create or replace function app.change_preferences(context app.context, args jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$

@@ -1,4 +1,4 @@
--- Restrictive policies: viewers can't write, whatever a table's other policies allow.
+-- Restrictive policies: viewers can't write, even if a table's other policies allow it.
 
 do $$
 declare
