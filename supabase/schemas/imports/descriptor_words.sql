@@ -94,5 +94,5 @@ begin
 end
 $$;
 comment on function app.compare_names is
-  'Returns how well two names agree, by their words: 3 if all words agree, 2 if all words of the shorter name do, 1 '
-  'if some do, 0 if none does.';
+  'Rates the agreement of two names by their words: 3 if all words agree, 2 if all words of the shorter name do, 1 if '
+  'some do, 0 if none does.';

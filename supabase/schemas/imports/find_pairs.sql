@@ -11,9 +11,9 @@ create type app.match_pair as (
   entry_name text
 );
 comment on type app.match_pair is
-  'A row and an entry that may match. Tiers 1 to 4 are certain, 1 most of all: the same name on the same day, the same '
-  'words, one name within the other, and an approximate amount or an exact foreign one. Tiers 6 to 8 become questions. '
-  'gap is in days.';
+  'A row and an entry that may match. Tiers 1 to 4 are certain, from the strongest: the same name on the same day, the '
+  'same words, one name within the other, and an approximate amount or an exact foreign one. Tiers 6 to 8 become '
+  'questions. gap is in days.';
 
 create or replace function app.same_amount(one_minor bigint, other_minor bigint, percent int) returns boolean
 language sql immutable
@@ -84,7 +84,7 @@ begin
       ) as e
       where e.nth <= most
     ), odd as materialized (
-      -- Estimates, and entries in another currency than some row.
+      -- Estimates, and entries whose currency differs from a row's.
       select e.* from entries as e
       where e.is_open or cardinality(currencies) > 1 or e.currency <> currencies[1]
     ), spread as materialized (

@@ -28,7 +28,7 @@ begin
 end
 $$;
 comment on function app.write_balance is
-  'Stores a balance. Status created, updated (this person stated another amount for the day), or duplicate.';
+  'Stores a balance. The status is created, updated (this person stated another amount for the day) or duplicate.';
 
 create or replace function app.keep_balance(context app.context, batch app.import_batches) returns void
 language plpgsql volatile set search_path = '' as $$

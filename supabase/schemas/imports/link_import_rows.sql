@@ -135,7 +135,7 @@ begin
     select s.*, coalesce(s.match ->> 'line_id', l.id) as known_id,
       coalesce(s.match ->> 'line_id', l.id, app.new_id('lin')) as id
     from app.statement_rows(context, batch) as s
-    -- An earlier import stored this line while the books could not take it.
+    -- An earlier import stored this line without a payment, because the books did not accept it.
     left join app.statement_lines as l
       on l.account_id = batch.account_id and l.organization_id = batch.organization_id and l.booked_on = s.booked_on
         and l.amount_minor = s.amount_minor and l.currency = s.currency and l.direction = s.direction

@@ -1,5 +1,5 @@
--- Policies can't decide who sees lines of hidden payments without access to all rows. So these functions run as
--- definer, within the current organization, and return ids.
+-- To hide lines of hidden payments, policies need access to all rows. So these functions run as definer, limited to the
+-- current organization, and return only ids.
 
 create or replace function app.list_line_records()
   returns table (line_id text, expense_id text, category_id text, income_id text)
@@ -35,7 +35,7 @@ language plpgsql stable set search_path = '' as $$
 begin
   return query
     select r.line_id from app.list_line_records() as r
-    -- The rule of the policy on app.payments, which takes longer for each payment.
+    -- The same rule as the policy on app.payments, which is slower because it runs once per payment.
     where r.category_id = any ((select app.list_hidden_categories())::text[])
       or r.expense_id is not null and not exists (select from app.expenses as e where e.id = r.expense_id)
       or r.income_id is not null and not exists (select from app.incomes as i where i.id = r.income_id);

@@ -41,7 +41,7 @@ begin
 end
 $$;
 comment on function app.warn_of_balance is
-  'Returns warnings about a stated balance in an unexpected currency, or beside a different one of a statement.';
+  'Returns warnings about a stated balance in an unexpected currency, or different from the balance in a statement.';
 
 create or replace function app.check_no_limit(context app.context, item jsonb, minor bigint, code text,
   is_confirmed boolean, field text) returns void

@@ -36,7 +36,7 @@ create or replace function app.write_matches(batch app.import_batches, pairs app
 language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan'
   set enable_nestloop = 'off' as $$
 declare
-  -- Alternatives for a row are unmatched entries. For a certain pair, they must be as close and have another name.
+  -- Alternatives for a row are unmatched entries. For a certain pair, they must be equally close and have another name.
   others constant app.match_pair[] := array(
     select p
     from unnest(pairs) as p
@@ -103,7 +103,7 @@ begin
     where (o).tier < 7
     group by ((o).entry).key
   ) as n;
-  -- An amount or a shared word alone is no question about an entry whose name another row has.
+  -- If another row has the entry's name, an equal amount or a shared word alone raises no question.
   pairs := array(
     select p from unnest(pairs) as p
     where (p).tier < 7 or not named ? ((p).entry).key or named -> ((p).entry).key = to_jsonb((p).line)

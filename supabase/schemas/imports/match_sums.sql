@@ -33,8 +33,8 @@ begin
 end
 $$;
 comment on function app.list_sums is
-  'Returns the sums of two to four of these amounts, each with the places of its parts. Leaves out sums that several '
-  'sets of amounts add up to.';
+  'Returns the sums of two to four of these amounts, each with the places of its parts. Leaves out ambiguous sums, '
+  'which several sets of amounts produce.';
 
 create or replace function app.find_sums(wholes app.sum_item[], parts app.sum_item[])
   returns table (whole_id text, part_ids text[])
@@ -101,7 +101,7 @@ declare
         and r.match is null and r.kind in ('expense', 'refund')
     ) as i
   );
-  -- Values instead of subqueries, so that the planner knows how few days there are.
+  -- Values instead of subqueries, so that the planner knows the small number of days.
   first_day constant date := (select min((l).day) from unnest(lines) as l) - days;
   last_day constant date := (select max((l).day) from unnest(lines) as l) + days;
   paid app.sum_item[];
@@ -143,4 +143,4 @@ end
 $$;
 comment on function app.match_sums is
   'Links rows that sum several payments of a day to the same payee, and rows of a day that add up to one payment. '
-  'taken are payments that are already matched.';
+  'taken: payments that are already matched.';

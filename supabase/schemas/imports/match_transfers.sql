@@ -85,7 +85,7 @@ begin
 end
 $$;
 comment on function app.find_changed_halves is
-  'Returns the lines of an import whose other half has appeared, disappeared or been matched since they were matched.';
+  'Returns the lines of an import whose other half has appeared, disappeared or been matched since the last matching.';
 
 create or replace function app.remove_transfers(context app.context, batch app.import_batches) returns boolean
 language plpgsql volatile set search_path = '' as $$

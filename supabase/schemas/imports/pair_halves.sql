@@ -71,7 +71,7 @@ declare
   found record;
   used_lines int[] := '{}';
   used_halves text[] := '{}';
-  -- The empty name of no account agrees with no text.
+  -- Without an account, the name is empty and agrees with no text.
   own_name constant text := coalesce((select a.name from app.accounts as a where a.id = batch.account_id), '');
 begin
   select min(d.day)::date - days, max(d.day)::date + days into first_day, last_day

@@ -41,8 +41,8 @@ begin
 end
 $$;
 comment on function app.read_balances is
-  'The balances of an account that the person sees, newest first. difference: how much a balance differs from the '
-  'previous one plus the statement lines between; null for the first one, and for people who can''t see every line.';
+  'Returns the balances of an account that the person sees, newest first. difference: the balance minus the previous '
+  'one and the statement lines in between; null for the first one, and for people who can''t see every line.';
 
 create or replace function app.describe_balance_rows(account_id text, first date, last date) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -109,7 +109,7 @@ begin
 end
 $$;
 comment on function app.warn_of_gaps is
-  'Returns a warning about balances of a period that differ from the previous balance plus the lines between.';
+  'Returns a warning about balances of a period that differ from the previous balance plus the lines in between.';
 
 create or replace function app.warn_of_unknown_balance(context app.context, account app.accounts, day date)
   returns jsonb
@@ -124,7 +124,7 @@ begin
 end
 $$;
 comment on function app.warn_of_unknown_balance is
-  'Returns a warning with the known balances around a day for which the account has none.';
+  'Returns a warning with the known balances around a day without a balance.';
 
 create or replace function app.describe_accounts(context app.context) returns jsonb
 language plpgsql stable set search_path = '' as $$

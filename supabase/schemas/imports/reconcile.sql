@@ -79,7 +79,7 @@ begin
         and l.other_half_id is null and l.booked_on between first and last
         and not exists (select from app.statement_lines as o where o.other_half_id = l.id)
       union all
-      -- Of two halves, the one that leaves an account counts.
+      -- Count only the half that leaves an account.
       select o.*, i.account_id
       from (
         select l.id, l.other_half_id from app.statement_lines as l
@@ -150,7 +150,7 @@ begin
     select l.*, paid.ids
     from app.statement_lines as l
     cross join lateral (
-      -- A merged payment counts as the payment it was merged into.
+      -- A merged payment counts as the payment that replaced it.
       select array_agg(coalesce(p.merged_into, p.id)) as ids
       from app.statement_links as k
       join app.payments as p on p.id = k.payment_id

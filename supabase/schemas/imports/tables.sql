@@ -74,7 +74,7 @@ create table app.import_rows (
   primary key (import_id, organization_id, line),
   foreign key (import_id, organization_id) references app.import_batches (id, organization_id) on delete cascade
 );
--- Finds matched rows. Partial, because each pass of matching needs them and most rows are unmatched.
+-- Finds matched rows, which each pass of matching needs. The index is partial because most rows are unmatched.
 create index import_rows_found_idx on app.import_rows (import_id, organization_id)
   where match ->> 'state' in ('known', 'linked', 'transfer');
 comment on table app.import_rows is
@@ -167,7 +167,7 @@ create table app.balances (
 );
 comment on table app.balances is
   'Balances of accounts at the end of a day, from a statement or a person; negative for a debt.';
--- One row per person, so that a file has the same result for its importer whatever others may see.
+-- One row per person, so that other people's rows don't affect the result of an import.
 create unique index balances_once_idx on app.balances (account_id, true_on, currency, source, created_by)
   where deleted_at is null;
 create index balances_organization_id_idx on app.balances (organization_id);
