@@ -51,7 +51,7 @@ begin
         from (
           select p.id, p.paid_on, p.recorded_seq from app.payments as p
           where p.expense_id = b.id and p.deleted_at is null
-          -- Older payments say little, and row-level security checks every link.
+          -- Older payments add little, and row-level security checks every link.
           order by p.paid_on desc, p.recorded_seq desc limit 3
         ) as p
         join app.statement_links as k on k.payment_id = p.id
@@ -181,4 +181,4 @@ end
 $$;
 comment on function app.find_income_events is
   'Returns outstanding income expected until a day, and income later than the balances that no statement shows yet. '
-  'Income without an account is unplaced if it is later than some balances only.';
+  'Income without an account is unplaced if it is later than only some of the balances.';

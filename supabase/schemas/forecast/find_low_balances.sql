@@ -11,7 +11,7 @@ create type app.low_balance as (
   covered_on date
 );
 comment on type app.low_balance is
-  'A balance and the first day on which it is likely below the limit, which is in the balance''s currency. Without '
+  'A balance, the limit in its currency, and the first day when the balance is likely below the limit. Without '
   'account_id, the balance is the sum of all accounts. covered_on: the last day with a known balance, for the sum the '
   'earliest of all accounts.';
 
@@ -95,8 +95,8 @@ begin
 end
 $$;
 comment on function app.describe_unwatched is
-  'Returns the balances that cause no notice: {already_below?: [{account?, amount, currency}], no_rate?: [{account?, '
-  'currency}]}. no_rate: the limit has no rate in the account''s currency.';
+  'Returns the balances that can''t cause a notice: {already_below?: [{account?, amount, currency}], no_rate?: '
+  '[{account?, currency}]}. no_rate: the limit has no rate in the account''s currency.';
 
 create or replace function app.describe_low_balances(context app.context, positions app.forecast_position[],
   days app.forecast_day[], account_id text) returns jsonb

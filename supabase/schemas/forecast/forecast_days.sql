@@ -12,8 +12,8 @@ comment on type app.forecast_day is
 
 create or replace function app.flow_variance(week_variance float8, weeks int, days int) returns float8
 language sql immutable
-  -- The sum of two errors: weeks differ, and the mean of few weeks is uncertain. A few weeks also say little about
-  -- their variance.
+  -- The sum of two errors: weeks differ, and the mean of few weeks is uncertain. With few weeks, their variance is
+  -- uncertain, too.
   return case when weeks > 0 and days > 0 then
     (1.645 * (1 + 2.0 / weeks)) ^ 2 * week_variance * (days / 7.0 + (days / 7.0) ^ 2 / weeks)
     else 0 end;
@@ -62,7 +62,7 @@ begin
         select c.n, c.due_on as day, c.minor as likely, 0 as low, 0 as high, c.down, c.up from changes as c
         union all
         select c.n, c.due_on + case when c.is_income then shift_days else 0 end, 0, c.minor, 0, 0, 0 from changes as c
-        -- Income that is later than a weekend may not come.
+        -- Income that is late by more than a weekend may never arrive.
         where not c.is_income or c.due_on + shift_days >= context.today
         union all
         select c.n, c.due_on + case when c.is_income then -shift_days when c.minor < 0 then shift_days else 0 end, 0, 0,

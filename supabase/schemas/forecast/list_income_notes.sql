@@ -4,7 +4,7 @@ create or replace function app.list_income_notes(context app.context, events app
   returns jsonb
 language plpgsql stable set search_path = '' set jit = 'off' as $$
 declare
-  -- No balance in a forecast is older.
+  -- A forecast ignores older balances.
   past_days constant int := 45;
   ahead_days constant int := 366;
 begin

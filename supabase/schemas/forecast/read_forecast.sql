@@ -91,7 +91,7 @@ begin
       );
     end if;
   end if;
-  -- Count recorded payments since the balance only as far as they exceed the usual flow.
+  -- Of the payments recorded since the balance, count only the excess over the usual flow.
   since_minor := coalesce((
     select sum(app.signed_minor(p.direction, p.base_minor)) from app.payments as p
     where p.organization_id = context.organization_id and p.deleted_at is null

@@ -4,11 +4,11 @@ create or replace function app.spell_rhythm(frequency text, every int) returns t
 language sql immutable
   return case frequency || '/' || every
     when 'weekly/2' then 'biweekly' when 'monthly/3' then 'quarterly' else frequency end;
-comment on function app.spell_rhythm is 'The name of a rhythm, as in log_expenses.';
+comment on function app.spell_rhythm is 'Returns the name of a rhythm, as in log_expenses.';
 
 create or replace function app.is_expected(context app.context, rule app.incomes) returns boolean
 language sql immutable
-  -- A forecast uses no older balance.
+  -- A forecast ignores older balances.
   return coalesce((rule).ends_on >= (context).today - 45, true);
 comment on function app.is_expected is 'Whether income of a rule may still arrive.';
 

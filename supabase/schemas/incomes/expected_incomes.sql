@@ -22,12 +22,12 @@ begin
   );
 end
 $$;
-comment on function app.dates_between is 'The dates of a schedule in a period.';
+comment on function app.dates_between is 'Returns the dates of a schedule in a period.';
 
 create or replace function app.income_days(frequency text, every int) returns int
 language sql immutable
   return every * case frequency when 'weekly' then 7 when 'monthly' then 31 else 366 end;
-comment on function app.income_days is 'The longest time between two dates of a rhythm, in days.';
+comment on function app.income_days is 'Returns the longest time between two dates of a rhythm, in days.';
 
 create or replace function app.earlier_schedule(rule app.incomes) returns app.expenses
 language plpgsql immutable set search_path = '' as $$
@@ -44,8 +44,8 @@ begin
 end
 $$;
 comment on function app.earlier_schedule is
-  'The schedule of a rule continued three years into the past, where statements may show the same income; only the '
-  'day of income that is expected once.';
+  'Returns a rule''s schedule extended three years into the past, where statements may show the same income. One-time '
+  'income has only its own day.';
 
 create or replace function app.match_income_rules(context app.context, since date)
   returns table (id text, rule_id text)
@@ -134,7 +134,7 @@ create or replace function app.find_income_rhythms(context app.context) returns 
 )
 language plpgsql stable set search_path = '' set jit = 'off' as $$
 declare
-  -- Three yearly incomes lie within it.
+  -- The period contains three yearly incomes.
   kept_days constant int := 800;
   least_often constant int := 3;
   missed_dates constant int := 3;
@@ -147,7 +147,7 @@ begin
         and i.received_on between context.today - kept_days and context.today
         and i.id not in (select m.id from app.match_income_rules(context, context.today - kept_days) as m)
     ), steps as materialized (
-      -- By payer (stream 0), and by payer and amount, because a bonus interrupts the rhythm of a salary.
+      -- Group by payer (stream 0), and by payer and amount, because a bonus interrupts the rhythm of a salary.
       select r.*, s.stream, r.received_on - lag(r.received_on) over (
         partition by r.key, r.currency, s.stream order by r.received_on, r.recorded_seq
       ) as gap
@@ -156,7 +156,7 @@ begin
       where r.key <> ''
     ), rhythms as materialized (
       select s.*, app.find_rhythm(s.gap) as rhythm,
-        -- The rhythms if up to three dates in between were missed.
+        -- The possible rhythms, assuming up to three missed dates in between.
         array[app.find_rhythm(s.gap / 2), app.find_rhythm(s.gap / 3), app.find_rhythm(s.gap / 4)] as missed_rhythms
       from steps as s
     ), placed as materialized (
@@ -191,7 +191,7 @@ begin
       from runs as r
       where r.place <= r.length
       group by r.key, r.currency, r.stream, r.last_rhythm, r.length
-      -- There is at most one gap to two regular dates.
+      -- Allow at most one irregular gap for every two regular ones.
       having count(*) filter (where r.is_regular and r.place < r.length)
         >= greatest(least_often - 1, 2 * count(*) filter (where not r.is_regular and r.place < r.length))
     )
@@ -270,7 +270,7 @@ begin
     cross join lateral (
       select case when (u.schedule).frequency = 'weekly' and (u.schedule).every = 1 then 3 else days end as days
     ) as near
-    -- Before its first date, a rule expects the amount of the income that already arrives.
+    -- Before its first date, a rule expects the amount of the income that is already arriving.
     cross join lateral (select case when d.day < u.anchor_on then u.latest else u.likely end as likely) as sum
     where (d.day >= u.anchor_on or d.day > u.running_on) and not exists (
       select from matched as m

@@ -39,12 +39,11 @@ create table app.incomes (
   constraint incomes_ends_after_start check (ends_on >= anchor_on)
 );
 comment on table app.incomes is
-  'Money received or, with anchor_on, a rule for the dates on which it is expected. Totals exclude rules.';
+  'Money received or, with anchor_on, a rule for the dates of expected money. Totals exclude rules.';
 comment on column app.incomes.name is 'The payer, or a description.';
 comment on column app.incomes.category_id is 'Optional; a private category hides the income.';
 comment on column app.incomes.creator_sees is
-  'Whether its creator sees the income in a private category. It hides income that the creator entered before anyone '
-  'else.';
+  'Whether the creator sees the income although its private category is hidden from them.';
 comment on column app.incomes.line_id is
   'Derived: the statement line that shows the income. Undo skips this column, because it may delete the line.';
 comment on column app.incomes.anchor_on is

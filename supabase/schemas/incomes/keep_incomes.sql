@@ -24,7 +24,7 @@ declare
 begin
   return (
     with named as materialized (
-      -- Comparing names takes the most time, and those of a payer often differ by a date only.
+      -- Comparing names is slow, and the names of one payer often differ only in a date.
       select distinct on (t.text) t.text, c.id, i.updated_at, i.recorded_seq
       from app.incomes as i
       join app.categories as c on c.id = i.category_id and c.archived_at is null
@@ -82,7 +82,7 @@ end
 $$;
 comment on function app.choose_income_category is
   'Returns the category of a payer''s income: a payee rule''s, otherwise the one last given to income of the payer. '
-  'Chooses a private category for people who may not see it, so that their entries do not publish it.';
+  'Chooses a private category for people who may not see it, so that their entries don''t make the income public.';
 
 create or replace function app.keep_income(context app.context, batch app.import_batches, line app.statement_lines,
   item jsonb) returns text

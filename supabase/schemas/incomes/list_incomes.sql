@@ -89,7 +89,7 @@ begin
 end
 $$;
 comment on function app.list_incomes is
-  'Income for list_expenses: {rows, repeating?: the rules for recurring income}.';
+  'Returns income for list_expenses: {rows, repeating?: the rules for recurring income}.';
 
 create or replace function app.warn_of_hidden_income() returns jsonb
 language plpgsql stable set search_path = '' as $$

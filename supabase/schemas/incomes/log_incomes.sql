@@ -32,7 +32,7 @@ begin
 end
 $$;
 comment on function app.parse_received_on is
-  'The day of an income; a rule for recurring income may begin later, and new income may be expected later.';
+  'Returns the day of an income. It may be in the future for a rule or for expected income.';
 
 create or replace function app.find_same_income(context app.context, income app.incomes, before_seq bigint) returns text
 language plpgsql stable set search_path = '' as $$
@@ -94,7 +94,7 @@ begin
 end
 $$;
 comment on function app.describe_income is
-  'An income for answers. A rule has repeats and next_on in place of date.';
+  'Returns an income for answers. A rule has repeats and next_on in place of date.';
 
 create or replace function app.log_income(context app.context, item jsonb, field text, before_seq bigint,
   request jsonb) returns jsonb
@@ -161,7 +161,7 @@ begin
 end
 $$;
 comment on function app.log_income is
-  'Stores an income, and with repeats a rule for the next ones: {result, added?: by app.add_income_rule}. A rule that '
+  'Stores an income and, with repeats, a rule for the next ones: {result, added?: by app.add_income_rule}. A rule that '
   'begins later is stored alone. Income of a later day becomes a rule for this day alone.';
 
 create or replace function app.log_incomes(context app.context, request jsonb) returns jsonb

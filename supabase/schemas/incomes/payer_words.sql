@@ -19,7 +19,7 @@ comment on function app.income_sort is 'Classifies an income by its name: salary
 create or replace function app.sort_words(sort text) returns text
 language sql immutable
   return replace(sort, '_', ' ');
-comment on function app.sort_words is 'The words by which people search for a sort of income, such as "tax refund".';
+comment on function app.sort_words is 'Returns the search words for a sort of income, such as "tax refund".';
 
 create or replace function app.month_words() returns text
 language plpgsql immutable set search_path = '' as $$
@@ -34,7 +34,7 @@ begin
     || 'grud(zien|nia)';
 end
 $$;
-comment on function app.month_words is 'The pattern of the names of months, for folded words.';
+comment on function app.month_words is 'Returns the pattern of the names of months, for folded words.';
 
 create or replace function app.without_months(words text[]) returns text[]
 language plpgsql immutable set search_path = '' as $$
@@ -138,4 +138,4 @@ comment on function app.may_be_same_payer is
 create or replace function app.may_share_payer(one text, other text) returns boolean
 language sql immutable
   return app.may_be_same_payer(app.read_income_name(one), app.read_income_name(other));
-comment on function app.may_share_payer is 'Whether two names of income may mean the same payer.';
+comment on function app.may_share_payer is 'app.may_be_same_payer for names that are not read yet.';

@@ -20,7 +20,7 @@ language sql immutable
       dimension, null, null, null, (income).received_on, (income).currency, null, null, null
     )
   end;
-comment on function app.income_key is 'The key that groups an income: without a category, its sort.';
+comment on function app.income_key is 'Returns the key that groups an income: without a category, its sort.';
 
 create or replace function app.label_income(dimension text, key text, name text) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -34,7 +34,7 @@ begin
   end;
 end
 $$;
-comment on function app.label_income is 'The label of a group of income; {none: sort} without a category.';
+comment on function app.label_income is 'Returns the label of a group of income; {none: sort} without a category.';
 
 create or replace function app.check_income_question(request jsonb, dimensions text[]) returns void
 language plpgsql stable set search_path = '' as $$
@@ -66,7 +66,7 @@ create or replace function app.warn_of_expected_income(context app.context, from
 language plpgsql stable set search_path = '' as $$
 declare
   most constant int := 5;
-  -- app.list_income_notes() looks back as far.
+  -- app.list_income_notes() looks back equally far.
   past_days constant int := 45;
   expected jsonb;
 begin
@@ -88,8 +88,8 @@ begin
 end
 $$;
 comment on function app.warn_of_expected_income is
-  'Warns of income that is expected in a period, or was expected in the last weeks of it, and is not in the books. '
-  'words: patterns that the name or sort must match.';
+  'Warns of income that is expected in a period, or was expected in its last weeks, and is not in the books. words: '
+  'patterns that the name or sort must match.';
 
 create or replace function app.warn_of_income(context app.context, period app.period, filter app.expense_filter)
   returns jsonb
@@ -115,7 +115,7 @@ begin
 end
 $$;
 comment on function app.warn_of_income is
-  'Warnings about income that is unknown: hidden, before the first record, or expected in the period.';
+  'Returns warnings about income that is unknown: hidden, before the first record, or expected in the period.';
 
 create type app.month_sum as (
   month text,
@@ -261,5 +261,5 @@ begin
 end
 $$;
 comment on function app.summarize_income is
-  'Income, or with kind net income less spending, for summarize_spending: {period, rows, total, unconverted}. Each '
-  'amount is converted at the rate of its day.';
+  'Returns income, or income less spending with kind net, for summarize_spending: {period, rows, total, unconverted}. '
+  'Each amount is converted at the rate of its day.';

@@ -14,7 +14,7 @@ begin
 end
 $$;
 comment on function app.is_about_income is
-  'Whether the ids are those of income. Ends the tool with invalid_argument if only some are.';
+  'Whether the ids belong to income. Ends the tool with invalid_argument if only some are.';
 
 create or replace function app.require_incomes(context app.context, ids text[]) returns void
 language plpgsql volatile set search_path = '' as $$
