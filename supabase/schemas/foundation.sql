@@ -1,5 +1,5 @@
 -- Foundation: schemas and their rights, ids, the instant of a request, currencies. `public` contains only functions
--- (the database's API for `service_role`). Tables are in other schemas, none of which is exposed.
+-- (the database's API for `service_role`). Tables are in other schemas, which are not exposed.
 
 -- Everybody can execute new functions unless the global default is revoked; the `in schema` form would change nothing.
 alter default privileges revoke execute on functions from public;
@@ -53,7 +53,8 @@ begin
   return app.spell_id(prefix, bits);
 end
 $$;
-comment on function app.new_id is 'A new public id, ordered by creation time. It is an identifier, not a secret.';
+comment on function app.new_id is
+  'Returns a new public id, ordered by creation time. It is an identifier, not a secret.';
 
 create or replace function app.instant() returns timestamptz
 language sql stable

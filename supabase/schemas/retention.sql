@@ -1,11 +1,11 @@
--- How long each kind of row is kept. The purge and the tools that state a period read it from here.
+-- Retention periods by kind of row. The purge and the tools that state a period read them from here.
 
 create table app.retention (
   what text primary key,
   keep interval not null constraint retention_keep_positive check (keep >= interval '0')
 );
 comment on table app.retention is
-  'How long each kind of row is kept after its use. docs/retention.md lists the periods.';
+  'The retention period of each kind of row after its use. docs/retention.md lists the periods.';
 alter table app.retention enable row level security;
 create policy "Signed-in people can read how long what is kept" on app.retention
   for select to authenticated using ((select auth.uid()) is not null);
@@ -47,4 +47,5 @@ begin
   return kept;
 end
 $$;
-comment on function app.kept_for is 'Returns how long a kind of row is kept; raises an error for an unknown kind.';
+comment on function app.kept_for is
+  'Returns the retention period of a kind of row; raises an error for an unknown kind.';

@@ -113,5 +113,5 @@ begin
 end
 $$;
 comment on function public.accept_invitation is
-  'Makes a person a member by an invitation to the address they signed in with, once: '
+  'Makes a person a member through an invitation to their sign-in address, once: '
   '{"outcome":"accepted","organization_id"}, not_onboarded, or the reason from read_invitation.';

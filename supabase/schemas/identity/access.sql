@@ -1,4 +1,4 @@
--- Row-level security of identity: people reach only the organization that their token is bound to.
+-- Row-level security of identity: people reach only their token's organization.
 
 alter table identity.profiles enable row level security;
 alter table identity.organizations enable row level security;

@@ -7,7 +7,7 @@ create table identity.audit_events (
   detail jsonb not null default '{}'
 );
 comment on table identity.audit_events is
-  'Events of accounts and grants. Insert only. Contains no tokens, codes or amounts. Outlives the rows that it names, '
-  'without its details once they are purged.';
+  'Events of accounts and grants. Insert only. Contains no tokens, codes or amounts. Rows outlive the people and '
+  'organizations that they name, but lose their details once these are purged.';
 create index audit_events_organization_id_idx on identity.audit_events (organization_id, at desc);
 create index audit_events_actor_id_idx on identity.audit_events (actor_id, at desc);

@@ -13,8 +13,8 @@ begin
 end
 $$;
 comment on function identity.barred_by is
-  'Returns why the person of the request''s claims may not write: their role, or else their app''s grant; null if '
-  'they may.';
+  'Returns the obstacle to writing for the person of the request''s claims: their role, otherwise their app''s grant; '
+  'null if they may write.';
 grant execute on function identity.barred_by to authenticated;
 
 create or replace function app.refuse_reader() returns void

@@ -12,7 +12,7 @@ begin
 end
 $$;
 comment on function public.read_onboarding is
-  'Returns whether a person has completed onboarding ("onboarded"), and the currencies to choose from.';
+  'Returns whether a person has completed onboarding ("onboarded"), and the available currencies.';
 
 create or replace function public.note_sign_in(user_id uuid, email text, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$

@@ -41,9 +41,9 @@ begin
 end
 $$;
 comment on function public.create_organization is
-  'Creates another organization of a person, with a trial if they never had one. A resubmitted form creates no second '
-  'one. {"outcome":"created","organization_id"}, {"outcome":"invalid","field"}, too_many, leaving while their account '
-  'is being deleted, or unknown before onboarding.';
+  'Creates another organization of a person, with a trial if they never had one. Resubmitting the form does not create '
+  'another one. {"outcome":"created","organization_id"}, {"outcome":"invalid","field"}, too_many, leaving while their '
+  'account is being deleted, or unknown before onboarding.';
 
 create or replace function public.read_new_organization(user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -15,10 +15,11 @@ begin
 end
 $$;
 comment on function identity.find_organization_id is
-  'The organization of the request''s claims, read from the tables; null unless the person is an active member.';
+  'Returns the organization of the request''s claims, read from the tables; null unless the person is an active '
+  'member.';
 
 -- Every policy needs the rights of the same person. identity.note_standing() looks them up once per tool and after each
--- wait, and stores them in a setting beside the claims. The setting is as trustworthy as the claims, because the same
+-- wait, and stores them in a setting next to the claims. The setting is as trustworthy as the claims, because the same
 -- roles can write both.
 create or replace function identity.is_standing_noted() returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -40,6 +41,6 @@ begin
 end
 $$;
 comment on function identity.current_organization_id is
-  'The organization of the request''s claims; null unless the person is an active member.';
+  'Returns the organization of the request''s claims; null unless the person is an active member.';
 grant execute on function identity.current_organization_id, identity.find_organization_id, identity.is_standing_noted
   to authenticated;

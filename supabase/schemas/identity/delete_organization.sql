@@ -12,7 +12,7 @@ begin
   );
 end
 $$;
-comment on function identity.others_in is 'The sign-in addresses of everybody else in an organization.';
+comment on function identity.others_in is 'Returns the sign-in addresses of everybody else in an organization.';
 
 create or replace function public.delete_organization(user_id uuid, organization_id text, name text, at timestamptz)
   returns jsonb

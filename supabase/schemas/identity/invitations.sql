@@ -62,8 +62,8 @@ begin
 end
 $$;
 comment on function public.may_sign_up is
-  'Returns {"may"} if sign-up needs an invitation: true for an address with an open invitation, for members, and '
-  'while there is no organization yet.';
+  'Returns {"may"} for services with sign-up by invitation: true for an address with an open invitation, for members, '
+  'and while there is no organization yet.';
 
 create or replace function identity.may_give_role(organization_id text, user_id uuid, role text, at timestamptz)
   returns boolean
@@ -182,8 +182,8 @@ begin
 end
 $$;
 comment on function identity.hold_invitation is
-  'Returns facts about an invitation that a person wants to change, and holds its organization''s members until the '
-  'end of the transaction; or the outcome that refuses it: unknown, not_allowed, or one of identity.hold_members.';
+  'Returns facts about an invitation that a person wants to change, or the outcome of a refusal: unknown, not_allowed, '
+  'or one of identity.hold_members. Holds the organization''s members until the end of the transaction.';
 
 create or replace function public.resend_invitation(user_id uuid, invitation_id text, token_hash text, at timestamptz)
   returns jsonb

@@ -81,7 +81,8 @@ begin
   return (identity.find_standing()).sees;
 end
 $$;
-comment on function identity.sees is 'The records a person sees (identity.standing); null without a membership.';
+comment on function identity.sees is
+  'Returns the records a person sees (identity.standing); null without a membership.';
 
 create or replace function identity.sees_own_only() returns boolean
 language plpgsql stable set search_path = '' as $$

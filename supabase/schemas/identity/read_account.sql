@@ -1,7 +1,7 @@
 create or replace function identity.is_timezone(name text) returns boolean
 language plpgsql stable set search_path = '' as $$
 begin
-  -- Accept names of places only. `at time zone` would also take offsets, POSIX rules and abbreviations, which are
+  -- Accept names of places only. `at time zone` would also accept offsets, POSIX rules and abbreviations, which are
   -- ambiguous (IST) or ignore summer time (BST).
   return name = 'UTC'
     or (strpos(name, '/') > 0

@@ -118,8 +118,8 @@ begin
   where b.organization_id = end_membership.organization_id and b.actor_id = member_id and b.state <> 'committed';
   delete from app.idempotency_keys as k
   where k.organization_id = end_membership.organization_id and k.actor_id = member_id;
-  -- The membership takes along grants, tokens, the calendar and a pending hand-over, so a person who joins again starts
-  -- without them. Ends the grants before the proposals, as for any ended grant.
+  -- Deleting the membership also deletes grants, tokens, the calendar and a pending hand-over, so a person who joins
+  -- again starts without them. Ends the grants before the proposals, as for any ended grant.
   delete from identity.memberships as m
   where m.organization_id = end_membership.organization_id and m.user_id = member_id;
   perform app.withdraw_proposals_of(organization_id, member_id, by_id, at);
@@ -130,7 +130,7 @@ end
 $$;
 comment on function identity.end_membership is
   'Ends a membership locked by identity.hold_memberships, with the member''s grants, calendar, waiting imports, '
-  'proposals, invitations and mails. Returns how many of their assigned bills are now unassigned.';
+  'proposals, invitations and mails. Returns the number of bills that are now unassigned.';
 
 -- Fails fast on the books lock: only an import holds it this long, and the page can be submitted again.
 create or replace function public.remove_member(user_id uuid, organization_id text, member_id uuid, at timestamptz)
@@ -140,7 +140,7 @@ declare
   refusal constant jsonb := identity.refuse_deleting(organization_id, user_id, at);
   unassigned bigint;
 begin
-  -- A member may still leave then.
+  -- A member may still leave while the organization is being deleted.
   if refusal is not null and member_id <> user_id then
     return refusal;
   end if;
@@ -158,5 +158,5 @@ begin
 end
 $$;
 comment on function public.remove_member is
-  'Removes a member and everything listed at identity.end_membership. Members also leave through it. Outcome removed, '
+  'Removes a member and everything listed at identity.end_membership. Members also use it to leave. Outcome removed, '
   'or unknown (also without the right).';

@@ -60,7 +60,7 @@ comment on column identity.profiles.reminder_email is
 comment on column identity.profiles.refused_email is
   'An address whose mail server refused it permanently. It gets no reminders until the settings are saved again.';
 comment on column identity.profiles.deletes_at is
-  'When the purge will delete the person; until then they can cancel it.';
+  'The time when the purge will delete the person; until then they can cancel the deletion.';
 create index profiles_deletes_at_idx on identity.profiles (deletes_at) where deletes_at is not null;
 comment on column identity.profiles.trial_started_at is
   'Set with the first organization, because a person has one trial.';
@@ -115,7 +115,8 @@ comment on column identity.organizations.second_plan is
   'includes more than the column plan, or lasts longer.';
 comment on column identity.organizations.trial_ends_at is
   'Until then all Team features are available. Payments never change this date.';
-comment on column identity.organizations.plan_ended_at is 'When a subscription last ended and left no paid plan.';
+comment on column identity.organizations.plan_ended_at is
+  'The last time a subscription ended without leaving a paid plan.';
 -- Finds plans that end around now.
 create index organizations_trial_ends_at_idx on identity.organizations (trial_ends_at);
 create index organizations_past_due_since_idx on identity.organizations (past_due_since)
@@ -137,12 +138,12 @@ comment on column identity.organizations.datev is
 comment on column identity.organizations.low_balance_minor is
   'A digest warns when a balance is expected to fall below this amount.';
 comment on column identity.organizations.low_balance_since is
-  'When the limit was set. Notices about an earlier one don''t count.';
+  'The time when the limit was set. Notices about an earlier limit don''t count.';
 create index organizations_low_balance_idx on identity.organizations (id) where low_balance_minor is not null;
 create index organizations_low_balance_currency_idx on identity.organizations (low_balance_currency);
 comment on column identity.organizations.deletes_at is
-  'When the purge will delete it with all its data. Until then, its pages can be read, nothing is written or mailed, '
-  'and the owner can cancel it.';
+  'The time when the purge will delete the organization with all its data. Until then, people can read its pages and '
+  'the owner can cancel the deletion, but nothing is written or mailed.';
 create index organizations_deletes_at_idx on identity.organizations (deletes_at) where deletes_at is not null;
 create index organizations_owner_id_idx on identity.organizations (owner_id);
 create index organizations_base_currency_idx on identity.organizations (base_currency);
@@ -163,8 +164,8 @@ comment on table identity.memberships is
 comment on column identity.memberships.sees_private is
   'Whether the owner opened private categories to this member, whose role does not include them.';
 comment on column identity.memberships.mails is
-  'The bills for which the member gets mail. mine: all bills for the owner, the assigned bills for others.';
+  'The bills covered by the member''s mail. mine: all bills for the owner, the assigned bills for others.';
 comment on column identity.memberships.low_balance_checked_on is
-  'The member''s latest day on which balances were forecast for a notice.';
+  'The member''s latest day with a forecast of balances for a notice.';
 create index memberships_user_id_idx on identity.memberships (user_id);
 create unique index memberships_one_owner_idx on identity.memberships (organization_id) where role = 'owner';

@@ -15,7 +15,7 @@ begin
       using errcode = 'object_not_in_prerequisite_state';
   end if;
   begin
-    -- The secret goes in a header, because servers on the way log the URL.
+    -- The secret goes in a header, because intermediate servers log the URL.
     return net.http_get(
       url := site || '/functions/v1/' || slug,
       headers := jsonb_build_object('Authorization', 'Bearer ' || secret),

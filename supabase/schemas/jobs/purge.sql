@@ -25,7 +25,7 @@ declare
 begin
   <<organizations>>
   for organization in
-    -- Skips an organization that somebody is writing to; the next run takes it.
+    -- Skips an organization during a write; the next run takes it.
     select o.id from identity.organizations as o where o.deletes_at <= at order by o.deletes_at, o.id
     for update skip locked
   loop

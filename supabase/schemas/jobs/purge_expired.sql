@@ -32,7 +32,7 @@ begin
   -- security definer, so that the role purger can do only this. $1 is the instant before which rows have expired.
   for what, target, condition in
     values
-      -- Rows with their own expiry got it from the same table.
+      -- The expiry stored in these rows also comes from app.retention.
       (null, 'app.idempotency_keys', 'expires_at < $1'),
       (null, 'app.import_batches', 'expires_at < $1'),
       -- Invited addresses are personal data, so they stay only while an old link may need an explanation.
@@ -57,8 +57,8 @@ begin
         select s.id from app.change_sets as s where not s.is_emptied and s.created_at < $1
       )'),
       ('changes', 'app.change_sets', 'created_at < $1'),
-      -- A bill takes its occurrences and payments with it. A merged record is kept for duplicate checks as long as the
-      -- payment that it was merged into.
+      -- Deleting a bill also deletes its occurrences and payments. A merged record is kept for duplicate checks as long
+      -- as the payment that replaced it.
       ('deleted_records', 'app.payments', 'deleted_at < $1 and merged_into is null'),
       ('deleted_records', 'app.expenses', 'deleted_at < $1
         and not exists (select from app.payments as p where p.expense_id = expenses.id and p.merged_into is not null)'),
@@ -81,8 +81,9 @@ begin
       -- The subscription keeps an event's effect, and its clock refuses a repeated event.
       ('payment_events', 'billing.payment_events', 'received_at < $1'),
       ('cron_runs', 'cron.job_run_details', 'end_time < $1'),
-      -- Clients that nobody authorized. Real ones are authorized within minutes, or register again. With a day between
-      -- two runs, the others stay for at most seven days. Last, because registrations wait for their count meanwhile.
+      -- Clients that nobody authorized. Real ones are authorized within minutes, or register again. With daily runs,
+      -- the others stay for at most seven days. This table comes last, because registrations wait for the lock on its
+      -- counts.
       ('clients', 'oauth.clients', 'granted_at is null and created_at < $1
         and not exists (select from oauth.grants as g where g.client_id = clients.client_id)')
   loop
@@ -106,4 +107,4 @@ end
 $$;
 comment on function jobs.purge_expired is
   'Deletes expired rows, a limited number per table (plus dependent rows), so that no run holds its locks for long. '
-  'Returns the deleted rows by table, and how many changes lost their contents.';
+  'Returns the deleted rows by table, and the number of changes that lost their contents.';

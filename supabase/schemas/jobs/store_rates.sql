@@ -145,5 +145,5 @@ begin
 end
 $$;
 comment on function public.settle_values is
-  'Revalues a page of the payments of all organizations that wait for their day''s rate: {settled: number that no '
-  'longer wait, next: start of the next page, null after the last}.';
+  'Revalues a page of the payments of all organizations that wait for their day''s rate: {settled: number of payments '
+  'that no longer wait, next: start of the next page, null after the last}.';

@@ -27,7 +27,7 @@ language sql immutable set search_path = '' as $$
 $$;
 comment on function oauth.limited is 'Returns the outcome of a call that must wait this many seconds; null for none.';
 
--- Attempts to send sign-in mails and confirmation mails, or to type codes
+-- Attempts to send sign-in mails and confirmation mails, or to type codes.
 
 create table identity.attempts (
   key_hash text primary key,
@@ -71,5 +71,5 @@ begin
 end
 $$;
 comment on function public.claim_attempt is
-  'Counts one attempt within the last hour, by key_hash: {"outcome":"allowed"} or {"outcome":"limited", "retry_after": '
-  'seconds until there is room}. Rejected attempts are not counted. quotas: the caller''s.';
+  'Counts an attempt against the hourly limit of key_hash: {"outcome":"allowed"} or {"outcome":"limited", '
+  '"retry_after": seconds until there is room}. Rejected attempts are not counted. quotas: those of the caller.';

@@ -1,5 +1,6 @@
 -- Clients that publish their metadata at an https URL, which is their id: the last fetched metadata and its expiry. The
--- function fetches. This file decides when and how often, in the call that reads the stored metadata.
+-- function fetches documents. The call that reads the stored metadata also decides whether a fetch is due and within
+-- the limits.
 
 create table oauth.client_documents (
   client_id text primary key
@@ -10,11 +11,11 @@ create table oauth.client_documents (
     check (fresh_until between fetched_at + interval '5 minutes' and fetched_at + interval '24 hours')
 );
 comment on table oauth.client_documents is
-  'When clients'' metadata documents were fetched. The metadata is stored with the client; failed or invalid fetches '
+  'The fetch times of clients'' metadata documents. The metadata is stored with the client; failed or invalid fetches '
   'store nothing.';
 comment on column oauth.client_documents.fresh_until is
-  'From its owner''s caching headers, between 5 minutes and 24 hours. If it can''t be fetched again, the stored '
-  'metadata serves existing users of the client for another 24 hours.';
+  'Follows the caching headers of the document, between 5 minutes and 24 hours. If the document can''t be fetched '
+  'again, the stored metadata serves existing users of the client for another 24 hours.';
 alter table oauth.client_documents enable row level security;
 grant select, insert, update, delete on oauth.client_documents to service_role;
 

@@ -5,4 +5,4 @@ begin
 end
 $$;
 comment on function public.find_client is
-  'For requests that will be rejected whatever the client: outcome found or unknown_client.';
+  'Looks up the client of a request that will be rejected anyway: outcome found or unknown_client.';

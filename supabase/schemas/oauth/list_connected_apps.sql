@@ -32,7 +32,7 @@ begin
 end
 $$;
 comment on function public.list_connected_apps is
-  'The grants of a person that still hold a live token, newest first: an array for the account page.';
+  'Returns the grants of a person that still hold a live token, newest first: an array for the account page.';
 
 create or replace function public.list_grant_alerts(user_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -1,7 +1,7 @@
 -- OAuth: registered clients, consents and grants, spent codes and valid tokens. Invariants: neither tokens nor codes
--- are stored, only SHA-256 digests and code ids; a grant cannot outlive the membership it was given under, nor a token
--- its grant; a code is redeemed once; a refresh token has one successor. Row-level security is on without policies:
--- only the service uses these tables.
+-- are stored, only SHA-256 digests and code ids; a grant cannot outlive its membership, nor a token its grant; a code
+-- is redeemed once; a refresh token has one successor. Row-level security is on without policies: only the service uses
+-- these tables.
 
 create table oauth.clients (
   client_id text primary key
@@ -86,8 +86,7 @@ comment on column oauth.grants.access is
   'The access that the person allows: read, or write, which includes reading. Both use the single scope.';
 comment on column oauth.grants.may_subscribe is
   'Whether it may have event subscriptions; false after its person stopped them, so that its next renewal is refused.';
-comment on column oauth.grants.alert_seen_at is
-  'The time when the person confirmed that they know that the grant ended by a replay.';
+comment on column oauth.grants.alert_seen_at is 'The time when the person dismissed the alert about a replay.';
 create index grants_client_id_idx on oauth.grants (client_id);
 -- Finds a person's active grants; most grants end up revoked.
 create index grants_membership_idx on oauth.grants (user_id, organization_id, revoked_at);
@@ -141,7 +140,7 @@ create table oauth.tokens (
 );
 comment on table oauth.tokens is 'Bearer tokens by SHA-256. The grant has the person and organization.';
 comment on column oauth.tokens.rotated_at is
-  'When a refresh token was exchanged; afterwards only a retry within the grace period succeeds.';
+  'The time of a refresh token''s exchange; afterwards only a retry within the grace period succeeds.';
 comment on column oauth.tokens.successor_hash is
   'The successor of a refresh token, which the function derives again from the presented one.';
 create index tokens_grant_id_idx on oauth.tokens (grant_id);
