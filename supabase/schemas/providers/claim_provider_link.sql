@@ -73,10 +73,10 @@ begin
 end
 $$;
 comment on function public.claim_provider_link is
-  'Leases the link that was queried least recently, and not since an instant. It lacks the month''s statement or one '
-  'of its backlog, or its statement lost its date; again also includes links that have their statement: {link_id, '
-  'provider_key, lease_token, periods: months to query in this order, envelope}; null without one. Only links that '
-  'satisfy jobs.may_fetch.';
+  'Leases the link that was queried least recently, before an instant, among links that lack the month''s statement or '
+  'one of their backlog, or whose statement lost its date. again also includes links that have their statement. '
+  'Returns {link_id, provider_key, lease_token, periods: months to query in this order, envelope}; null without one. '
+  'Only links that satisfy jobs.may_fetch.';
 
 create or replace function jobs.provider_context(organization_id text, at timestamptz) returns app.context
 language plpgsql stable set search_path = '' as $$
@@ -93,4 +93,4 @@ begin
 end
 $$;
 comment on function jobs.provider_context is
-  'Returns the context in which the job stores an answer: the owner, on their day.';
+  'Returns the job''s context for storing an answer: the owner, on their day.';

@@ -32,6 +32,6 @@ begin
 end
 $$;
 comment on function public.count_provider_links is
-  'Returns {"links": all active links, "synced": those with a stored statement of the month, "waiting": those without '
-  'one, with a statement that lost its date (again: or with one), or with a backlog, that were not queried since an '
-  'instant}. The last two count only links that satisfy jobs.may_fetch.';
+  'Returns {"links": all active links, "synced": those with a stored statement of the month, "waiting": those not '
+  'queried since an instant that lack the statement, have a backlog, or have a statement that lost its date (with '
+  'again, also those with a statement)}. The last two count only links that satisfy jobs.may_fetch.';

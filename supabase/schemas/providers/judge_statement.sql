@@ -53,7 +53,8 @@ begin
 end
 $$;
 comment on function app.judge_statement is
-  'Returns why a statement cannot become the amount of a due date without a review; null if it can.';
+  'Returns the reason that a statement must be reviewed before it can become the amount of a due date; null without '
+  'one.';
 
 create or replace function app.find_statement_date(bill app.expenses, kept app.provider_statements, due_month date)
   returns app.expense_occurrences

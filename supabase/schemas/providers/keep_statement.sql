@@ -54,8 +54,8 @@ begin
   statement := app.rejudge_statement(statement, occurrence);
   is_new := kept.payload_sha256 is distinct from statement.payload_sha256;
   lost_its_occurrence := kept.id is not null and kept.occurrence_id is null;
-  -- A repeated statement keeps a person's decision about it, unless a person requests it or the date has been recreated
-  -- since.
+  -- A person's decision also applies to a repeated statement, unless a person requests the amount or the date has been
+  -- recreated since.
   is_taken := statement.reason is null
     and (occurrence.expected_minor is distinct from statement.amount_minor or estimate.id is not null)
     and (is_new or (is_asked_for or lost_its_occurrence) and occurrence.amount_source <> 'override');

@@ -1,5 +1,5 @@
--- Connects a bill to its provider, on the page that the tool update_bill links to, and lets the account page pause,
--- resume or remove a link. The functions check credentials; this file checks rights and stores rows.
+-- Connects a bill to its provider, on the page behind the link of update_bill, and lets the account page pause, resume
+-- or remove a link. The functions check credentials; this file checks rights and stores rows.
 
 create or replace function app.judge_connection(user_id uuid, bill_id text, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -67,5 +67,5 @@ end
 $$;
 comment on function public.open_connection is
   'Returns the connect page''s data about a bill: app.judge_connection and, when it is open, the current "link" or '
-  'null, and "link_id", for which to seal the credential. quotas: drawn for trying a credential.';
+  'null, and "link_id" for sealing the credential. Trying a credential draws from quotas.';
 revoke all on function app.judge_connection from authenticated;

@@ -77,7 +77,7 @@ begin
 end
 $$;
 comment on function public.find_stale_credentials is
-  'Returns envelopes sealed with another key than this one, of links of any status, starting after a link: '
+  'Returns envelopes sealed with a different key, of links of any status, starting after a link: '
   '[{"link_id","envelope"}].';
 
 create or replace function public.reseal_provider_credential(link_id text, replaced jsonb, envelope jsonb,
@@ -91,6 +91,6 @@ begin
 end
 $$;
 comment on function public.reseal_provider_credential is
-  'Stores the same credential under the current key: {"outcome":"resealed"}, or "changed" when the read envelope was '
-  'replaced meanwhile, or the link ended.';
+  'Stores the same credential under the current key: {"outcome":"resealed"}, or "changed" when the envelope was '
+  'replaced after it was read or the link ended.';
 revoke all on function app.forget_credential, app.note_refused_credential from authenticated, service_role;

@@ -31,8 +31,8 @@ comment on table app.provider_links is
   'The source of a variable bill''s amount. The label is masked; the credential is stored elsewhere.';
 comment on column app.provider_links.provider_name is
   'The provider''s display name, as its adapter reported it at the last query or connection.';
-comment on column app.provider_links.asked_at is 'When it was last queried, whatever the result.';
-comment on column app.provider_links.ask_after is 'The provider requested a pause until then.';
+comment on column app.provider_links.asked_at is 'The time of the last query, regardless of its result.';
+comment on column app.provider_links.ask_after is 'The end of the pause that the provider requested.';
 comment on column app.provider_links.backlog is
   'Months before the last one, by their first day, that still have to be queried because their dates have no amount. '
   'Set at the first query in a month.';

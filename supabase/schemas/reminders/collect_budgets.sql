@@ -1,6 +1,6 @@
--- Notices for budgets that reach 80 or 100 percent, once per month or year and recipient, even if payments change
--- later, and for balances that are expected to fall below the limit. Only organizations with budgets or a limit are
--- scanned.
+-- Collects notices about budgets and balances. A recipient gets one notice when a budget reaches 80 or 100 percent in a
+-- month or year, even if payments change later. Balances cause notices when they are expected to fall below the limit.
+-- Only organizations with budgets or a limit are scanned.
 
 create or replace function app.passed_budgets(at timestamptz) returns table (state app.budget_state, kinds text[])
 language plpgsql stable set search_path = '' as $$
@@ -30,8 +30,8 @@ begin
 end
 $$;
 comment on function app.passed_budgets is
-  'The current organization''s budgets that reached 80 or 100 percent, with their notice kinds, in the current month '
-  'and year and in periods that ended within three days.';
+  'Returns the current organization''s budgets that reached 80 or 100 percent, with their notice kinds, in the current '
+  'month and year and in periods that ended within three days.';
 alter function app.passed_budgets set role = 'authenticated';
 
 create or replace function jobs.open_digest(recipient identity.profiles, at timestamptz) returns uuid
@@ -62,7 +62,7 @@ begin
 end
 $$;
 comment on function jobs.open_digest is
-  'The person''s digest of the day, created if missing; null once it was sent or is being sent.';
+  'Returns the person''s digest of the day, created if missing; null once it was sent or is being sent.';
 
 create or replace function jobs.collect_budgets(at timestamptz, after text, size int) returns jsonb
 language plpgsql volatile set search_path = '' as $$

@@ -8,7 +8,8 @@ begin atomic
   where d.recipient_id = last_told.recipient_id and d.local_on < last_told.before and d.status = 'sent';
 end;
 comment on function jobs.last_told is
-  'Returns the time of a person''s last digest before a day, at most 31 days ago. It covered everything until then.';
+  'Returns the time of a person''s last digest before a day, at most 31 days ago. That digest covered everything until '
+  'then.';
 
 create or replace function jobs.find_waiting(at timestamptz)
   returns table (organization_id text, user_id uuid, came_at timestamptz)

@@ -75,8 +75,8 @@ begin
 end
 $$;
 comment on function jobs.plan_ends_today is
-  'Returns the people to mail about a plan that ends on their day, or ended up to two days before; about_on: the day '
-  'in UTC, which does not depend on their time zone.';
+  'Returns the people to mail about a plan that ends today in their time zone or ended up to two days ago. about_on is '
+  'the day in UTC, which is the same for all of them.';
 
 create or replace function jobs.collect_plan_ends(at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$

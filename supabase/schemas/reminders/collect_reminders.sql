@@ -16,7 +16,7 @@ begin
     perform jobs.drop_outdated_digests(at);
     given_up := jobs.give_up_batches(at);
   end if;
-  -- Budgets come on pages of their own, so that their failure undoes nothing else.
+  -- Budgets come on pages of their own, so that their failure does not undo anything else.
   if starts_with(after ->> 1, 'org_') then
     return jobs.collect_budgets(at, after ->> 1, size);
   end if;
@@ -109,8 +109,8 @@ begin
     )
   into people, latest;
 
-  -- The lock prevents a concurrent change of time zone. The current time zone decides which day a digest belongs to, so
-  -- that travel causes neither two digests a day nor none.
+  -- The lock prevents a concurrent change of time zone. The current time zone determines the day of a digest, so that
+  -- travel causes neither two digests a day nor none.
   with free as materialized (
     select p.user_id, (at at time zone p.timezone)::date as today
     from identity.profiles as p

@@ -19,7 +19,7 @@ declare
   reminds_of jsonb := '[]';
   tells_of jsonb := '[]';
   reconnects jsonb := '[]';
-  -- Once a month, in its first digest.
+  -- Once a month, in the first digest of the month.
   is_first constant boolean := not exists (
     select from jobs.reminder_digests as d
     where d.recipient_id = digest.recipient_id and d.local_on < digest.local_on
@@ -114,5 +114,5 @@ begin
 end
 $$;
 comment on function jobs.describe_digest is
-  'The content of a digest at an instant: its recipient and bills by organization; reminds_of and tells_of: the log '
-  'rows it covers. Null without content or recipient.';
+  'Returns the content of a digest at an instant: its recipient and bills by organization; reminds_of and tells_of: '
+  'the log rows it covers. Null without content or recipient.';

@@ -123,8 +123,8 @@ begin
 end
 $$;
 comment on function app.describe_due_bills is
-  'The bills of one organization in a member''s digest: reminders and overdue bills. It lists a limited number by '
-  'name; counts and total are complete. reminds_of and tells_of: their log rows. Null without bills.';
+  'Returns the bills of one organization in a member''s digest: reminders and overdue bills. It lists a limited number '
+  'by name; counts and total are complete. reminds_of and tells_of: their log rows. Null without bills.';
 
 -- Runs as the recipient, not as the service, like app.run_tool.
 alter function app.describe_reconnects set role = 'authenticated';

@@ -64,5 +64,6 @@ begin
 end
 $$;
 comment on function app.describe_low_notices is
-  'The notices about balances of one organization in a digest: {notices, tells_of: their log rows}. Null without any.';
+  'Returns the notices about balances of one organization in a digest: {notices, tells_of: their log rows}. Null '
+  'without any.';
 alter function app.describe_low_notices set role = 'authenticated';

@@ -62,7 +62,7 @@ begin
         -- The cost of missing the deadline is the whole term.
         select case when n.kind in ('cancel_by', 'renewal') and ((n.bill).contract ? 'renewal_months'
             or (n.bill).frequency not in ('once', 'yearly'))
-          -- Without another term, there is no sum to name.
+          -- Without another term, there is no amount to report.
           then round(usual.minor * nullif(app.term_months(n.bill), 0)
             * app.times_a_month((n.bill).frequency, (n.bill).every, cardinality((n.bill).month_days)))
           else usual.minor end, null
@@ -75,6 +75,6 @@ begin
 end
 $$;
 comment on function app.describe_notices is
-  'The notices about bills of one organization, besides due dates: {notices, unlisted, tells_of: their log rows}. A '
-  'contract''s amount is that of its next term. Null without notices.';
+  'Returns the notices about bills of one organization, besides due dates: {notices, unlisted, tells_of: their log '
+  'rows}. A contract''s amount is that of its next term. Null without notices.';
 alter function app.describe_notices set role = 'authenticated';

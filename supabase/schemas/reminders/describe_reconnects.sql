@@ -21,4 +21,4 @@ begin
 end
 $$;
 comment on function app.describe_reconnects is
-  'The variable bills of an organization whose provider no longer accepts the credential.';
+  'Returns the variable bills of an organization whose provider no longer accepts the credential.';

@@ -12,8 +12,8 @@ declare
   told jsonb;
 begin
   select * into occurrence from app.expense_occurrences as o where o.id = occurrence_id;
-  -- The statement that its amount came from, or a valid statement with another amount, unless somebody has set the
-  -- amount since.
+  -- The statement that supplied the amount, or a valid one with another amount, unless somebody has set the amount
+  -- since.
   select * into statement
   from app.provider_statements as s
   where s.occurrence_id = occurrence.id and s.organization_id = occurrence.organization_id and case
@@ -21,7 +21,7 @@ begin
       then occurrence.amount_source = 'provider' and s.status <> 'ignored'
     else s.status = 'needs_review'
       and not (occurrence.amount_source = 'override' and occurrence.updated_at >= s.fetched_at)
-      -- Skip providers that the bill is no longer connected to.
+      -- Skip providers whose connection to the bill has ended.
       and exists (select from app.provider_links as l where l.id = s.link_id and l.status <> 'revoked')
   end
   order by (s.amount_minor = occurrence.expected_minor and s.currency = occurrence.currency) is true, s.fetched_at desc
@@ -52,5 +52,5 @@ begin
 end
 $$;
 comment on function app.describe_statement is
-  'A provider''s statement for a due date, {on, provider, amount, currency, usual}: fetched when it became the amount, '
-  'not_taken when it needs a review.';
+  'Returns a provider''s statement for a due date, {on, provider, amount, currency, usual}: fetched when it became the '
+  'amount, not_taken when it needs a review.';

@@ -33,7 +33,8 @@ begin atomic
   where r.renews_on <= today + 14 and coalesce(app.cancel_by(bill, r.renews_on) < today, true)
     and app.term_months(bill) > 2
   union all
-  -- A yearly bill's renewals get notices. Its first date gets none, and due dates have reminders.
+  -- Dates of a yearly bill after the first one count as renewals. Inside the lead days, the reminder replaces the
+  -- notice.
   select 'renewal' as kind, (bill).next_due, (bill).next_due - 14
   where (bill).frequency = 'yearly' and app.first_renewal(bill) is null
     and (bill).next_due > app.due_on((bill).anchor_on, (bill).weekend_rule)
@@ -68,5 +69,5 @@ begin atomic
     and c.currency = earlier.currency and c.expected_minor > earlier.expected_minor;
 end;
 comment on function app.notice_dates is
-  'The notices about a bill on a day: kind (trial, trial_charged, cancel_by, renewal, price_rise, awaited), the date '
-  'concerned, and the first day of the notice. lead_days: the lead time of its due dates.';
+  'Returns the notices about a bill on a day: kind (trial, trial_charged, cancel_by, renewal, price_rise, awaited), '
+  'the date concerned, and the first day of the notice. lead_days: the lead time of its due dates.';

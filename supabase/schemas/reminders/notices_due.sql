@@ -17,7 +17,7 @@ begin atomic
     and identity.organization_has_feature((bill).organization_id, 'reminders:email', at);
 end;
 comment on function jobs.notices_due is
-  'The notices about a bill for a person at an instant that no digest of theirs contains yet.';
+  'Returns the notices about a bill for a person at an instant that no digest of theirs contains yet.';
 
 create or replace function jobs.nudge_due(bill app.expenses, due_on date, member identity.memberships,
   recipient identity.profiles, at timestamptz)
@@ -48,9 +48,8 @@ begin atomic
     and identity.organization_has_feature((bill).organization_id, 'reminders:email', at);
 end;
 comment on function jobs.nudge_due is
-  'Returns one row for an open date that passed, or whose snooze ended, 3, 7, 21, 35 … days ago or up to two days '
-  'more, if no digest of the person contains it yet. Ends after two years. Skips daily bills, which are in every '
-  'mail.';
+  'Returns one row if an open date or its snooze passed 3, 7, 21, 35 … days ago, or up to two days longer ago, and no '
+  'digest of the person contains it yet. Ends after two years. Skips daily bills, which are in every mail.';
 
 create or replace function jobs.due_again(bill app.expenses, due_on date, member identity.memberships,
   recipient identity.profiles, at timestamptz)
@@ -89,8 +88,8 @@ begin atomic
     and identity.organization_has_feature((bill).organization_id, 'reminders:email', at);
 end;
 comment on function jobs.due_again is
-  'Returns one row for a due date that a digest reminded of, if a later reminder is now due that no digest of the '
-  'person contains yet.';
+  'Returns one row for a due date if a digest already contained a reminder and a later reminder is now due that no '
+  'digest of the person contains yet.';
 
 create or replace function jobs.nudged_days(at timestamptz) returns date[]
 language sql immutable
@@ -100,8 +99,7 @@ language sql immutable
       -- Two days for time zones and two for missed runs.
       generate_series(0, 4) as late
   );
-comment on function jobs.nudged_days is
-  'Returns the days on which an overdue date must have been due to have a row in jobs.nudge_due.';
+comment on function jobs.nudged_days is 'Returns the due days that jobs.nudge_due can report.';
 
 -- Find renewals and yearly bills by day of the year, so that rolling a bill moves no index entry.
 create or replace function jobs.find_noticed(at timestamptz) returns table (id text)
@@ -127,7 +125,7 @@ begin
     where e.kind = 'bill' and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
       and e.notice_days is not null and app.day_of_year(e.renews_on - e.notice_days) = any (days)
     union
-    -- Terms and notices of any length have no common day of the year.
+    -- Recorded terms and notice periods recur on no fixed day of the year, so read all of these bills.
     select e.id from app.expenses as e
     where e.kind = 'bill' and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
       and e.contract is not null

@@ -9,7 +9,8 @@ language sql immutable
   return app.hears_all(member)
     or (member).mails <> 'none' and coalesce((bill).assignee_id = (member).user_id, false);
 comment on function app.concerns is
-  'Whether a member gets mail about a bill: all bills, or those assigned to them. Every check uses this function.';
+  'Whether a member gets mail about a bill, because it is assigned to them or they get mail about all bills. Every '
+  'check uses this function.';
 
 create or replace function jobs.wants_mail(recipient identity.profiles) returns boolean
 language sql immutable
@@ -39,10 +40,11 @@ begin atomic
     and l.kind in ('reminder', 'snoozed') and l.about_on = reminders_of.due_on and l.voided_at is null;
 end;
 comment on function jobs.reminders_of is
-  'The digests that remind a member of a due date: the owner''s by the reminder log, others'' by the notice log.';
+  'Returns the digests that remind a member of a due date: from the reminder log for the owner, from the notice log '
+  'for others.';
 
--- Parsed at creation and inlined. A window of days, so that a later run makes up for a missed one. A bill snoozed
--- beyond its due date has its reminder on the chosen day, even if its next date has begun.
+-- The body is parsed at creation and inlined. The window has several days, so that a later run makes up for a missed
+-- one. A bill snoozed beyond its due date has its reminder on the chosen day, even if its next date has begun.
 create or replace function jobs.reminder_due(bill app.expenses, due_on date, member identity.memberships,
   recipient identity.profiles, at timestamptz)
 returns table (snoozed_until date)
@@ -109,7 +111,8 @@ begin
 end
 $$;
 comment on function jobs.void_log is
-  'Another digest may repeat this content, because it is unknown whether the earlier ones arrived.';
+  'Voids the log rows of digests, so that another digest may repeat their content: it is unknown whether the earlier '
+  'ones arrived.';
 
 create or replace function jobs.give_up_batches(at timestamptz) returns int
 language plpgsql volatile set search_path = '' as $$

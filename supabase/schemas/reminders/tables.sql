@@ -39,10 +39,10 @@ create table jobs.reminder_batches (
   unsure_since timestamptz
 );
 comment on table jobs.reminder_batches is
-  'Digests that are sent together: always the same ones with the same words, until their outcome is known.';
+  'Digests that are sent together: always the same digests with the same text, until their outcome is known.';
 comment on column jobs.reminder_batches.lease_token is
   'Identifies the sender. If it is still set after next_attempt_at, the sender has died, and its progress is unknown.';
-comment on column jobs.reminder_batches.unsure_since is 'When it was first sent without an answer.';
+comment on column jobs.reminder_batches.unsure_since is 'The time of the first attempt without an answer.';
 create index reminder_batches_next_attempt_at_idx on jobs.reminder_batches (next_attempt_at);
 
 create table jobs.reminder_digests (
@@ -92,7 +92,8 @@ create table jobs.reminder_log (
 comment on table jobs.reminder_log is
   'One row for each expense, due date and snooze day in a digest to the owner; sent when sent_at is set. Voided rows '
   'don''t count.';
-comment on column jobs.reminder_log.snoozed_until is 'The day to which the reminder was postponed; null if it was not.';
+comment on column jobs.reminder_log.snoozed_until is
+  'The new day of a postponed reminder; null if it was not postponed.';
 create unique index reminder_log_once_idx
   on jobs.reminder_log (expense_id, due_on, snoozed_until) nulls not distinct where voided_at is null;
 create index reminder_log_expense_id_idx on jobs.reminder_log (expense_id, organization_id);
@@ -129,10 +130,9 @@ comment on table jobs.notice_log is
 comment on column jobs.notice_log.kind is
   'reminder and snoozed: sent to a member; the owner''s are in the reminder log.';
 comment on column jobs.notice_log.about_on is
-  'For a budget, the first day of its month or year; for a balance, the day on which it was expected to fall.';
+  'For a budget, the first day of its month or year; for a balance, the expected day of its fall.';
 comment on column jobs.notice_log.account_id is 'The account whose balance falls; null for all accounts together.';
-comment on column jobs.notice_log.tell_on is
-  'The first instant at which it may be sent; a date may have several notices.';
+comment on column jobs.notice_log.tell_on is 'The earliest time for sending it; a date may have several notices.';
 create unique index notice_log_once_idx on jobs.notice_log (expense_id, recipient_id, kind, about_on, tell_on)
   where voided_at is null;
 create unique index notice_log_budget_once_idx on jobs.notice_log (budget_id, recipient_id, kind, about_on)

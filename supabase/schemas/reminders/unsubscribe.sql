@@ -33,9 +33,8 @@ begin
 end
 $$;
 comment on function public.read_unsubscribing is
-  'Returns the mails that a person can unsubscribe from: {"email_enabled","organizations":[{"id","name","mails"}]}, '
-  'optionally with "bills":[{"id","name"}], those with reminders in organizations that they own; null for an unknown '
-  'person.';
+  'Returns the mails that a person can turn off: {"email_enabled","organizations":[{"id","name","mails"}]}, optionally '
+  'with "bills":[{"id","name"}], those with reminders in organizations that they own; null for an unknown person.';
 
 create or replace function public.unsubscribe(user_id uuid, scope text, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -96,5 +95,5 @@ begin
 end
 $$;
 comment on function public.choose_mails is
-  'Chooses the bills of an organization for which a member gets mail, mine, all or none: {"outcome":"chosen"} or '
+  'Chooses a member''s mails about the bills of an organization, mine, all or none: {"outcome":"chosen"} or '
   '{"outcome":"not_member"}.';

@@ -72,8 +72,8 @@ begin
 end
 $$;
 comment on function app.parse_sharing is
-  'Returns how an amount is shared, from {between?: members, shares?: weights, amounts?}: by default equally among '
-  'all members who can write; null for an empty list of members.';
+  'Parses the shares of an amount from {between?: members, shares?: weights, amounts?}. By default, all members who '
+  'can write share equally; null for an empty list of members.';
 
 create or replace function app.parse_payer(context app.context, given text, field text) returns uuid
 language plpgsql stable set search_path = '' as $$
@@ -104,7 +104,7 @@ begin
 end
 $$;
 comment on function app.find_excluded is
-  'One of these members who cannot see a private category; null if all can.';
+  'Returns one of these members who cannot see a private category; null if all can.';
 
 create or replace function app.check_shared(sharing jsonb, paid_by uuid, category_id text, field text) returns void
 language plpgsql stable set search_path = '' as $$

@@ -34,8 +34,7 @@ begin
   return query select * from app.sum_balances(identity.current_organization_id());
 end
 $$;
-comment on function app.list_balances is
-  'The balances of the current organization that the person may see.';
+comment on function app.list_balances is 'Returns the balances of the current organization that the person may see.';
 
 create or replace function app.balances_of(organization_id text, user_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -79,8 +78,8 @@ begin
 end
 $$;
 comment on function app.name_parties is
-  'The addresses of people with shared costs in the current organization, by id. A deleted account has no address: '
-  'null, or "former member 3f2a" when there are several.';
+  'Returns the addresses of people with shared costs in the current organization, by id. A deleted account has no '
+  'address: null, or "former member 3f2a" when there are several.';
 
 create or replace function app.describe_balances() returns jsonb
 language plpgsql stable set search_path = '' as $$
