@@ -109,7 +109,7 @@ begin
   if change ->> 'action' = 'disconnect' then
     update app.provider_links as l set status = 'revoked', updated_at = context.at where l.id = link.id;
     if found then
-      -- Listed as not reversible, because the credential is deleted with the link.
+      -- List the connection as not reversible, because the credential is deleted with the link.
       insert into app.change_items (change_id, organization_id, table_name, row_id, before)
       values (current_setting('app.change_id'), context.organization_id, 'provider_links', link.id, to_jsonb(link));
     end if;

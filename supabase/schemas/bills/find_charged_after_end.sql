@@ -17,7 +17,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   -- The last charge may be booked some days late. A recorded end is exact.
   days constant int := 10;
-  -- Limits the run time for large organizations. Only the oldest days are left out.
+  -- Limit the run time for large organizations by leaving out only the oldest days.
   most_rows constant int := 50000;
   first_day date;
 begin

@@ -132,7 +132,7 @@ begin
         bool_or(b.is_charged) as is_charged
       from paid as e
       cross join lateral (
-        -- Computed as if the contract had continued.
+        -- Compute the dates as if the contract had continued.
         select jsonb_populate_record(e.bill, '{"ends_on": null, "ends_after": null}') as bill
       ) as endless
       cross join lateral app.due_index(endless.bill, e.ends_on + 1) as first

@@ -90,7 +90,7 @@ begin
       select p.expense_id as bill_id, o.due_on, p.amount_minor as minor, p.currency, p.paid_on,
         abs(p.paid_on - day) as gap
       from (
-        -- Ordered like the index by day, because a plan made on an empty table might use another index.
+        -- Order like the index by day, because a plan made on an empty table might use another index.
         select near.* from app.payments as near
         where near.organization_id = context.organization_id and near.paid_on between day - days and day + days
           and near.deleted_at is null and near.direction = 'out' and near.occurrence_id is not null

@@ -103,7 +103,7 @@ begin
     end if;
     is_estimate := spending.id is null and bill.amount_mode <> 'fixed'
       and (occurrence.expected_minor is null or occurrence.amount_source = 'rule');
-    -- A separate change, so that people can undo it without the change that happened to roll the bill.
+    -- Open a separate change, so that people can undo it without the change that happened to roll the bill.
     insert into app.change_sets as s (organization_id, actor_id, tool, facts)
     select o.id, coalesce(auth.uid(), o.owner_id), 'autopay', jsonb_strip_nulls(jsonb_build_object(
       'name', bill.name, 'due_on', occurrence.due_on,

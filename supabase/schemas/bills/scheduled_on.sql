@@ -35,7 +35,7 @@ language plpgsql immutable set search_path = '' as $$
 declare
   first constant int := app.month_of(bill.anchor_on);
   days constant int[] := app.schedule_days(bill);
-  -- Counted from the start of the anchor's month. Dates of that month before the anchor aren't part of the schedule.
+  -- Count from the start of the anchor's month. Dates of that month before the anchor aren't part of the schedule.
   rest constant int := n + width_bucket(bill.anchor_on - 1, app.month_dates(first, days));
   months int := rest / cardinality(days);
   dates date[];

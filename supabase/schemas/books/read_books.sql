@@ -57,7 +57,7 @@ begin
     'may_export', identity.member_may(chosen.id, user_id, 'books:export'),
     'bills', bills, 'spending', spending, 'income', income, 'balances', balances, 'documents', documents,
     'expenses', expenses,
-    -- Only a change that this person made within the last day.
+    -- Show only a change that this person made within the last day.
     'paid', (
       select jsonb_build_object('change_id', s.id, 'facts', s.facts, 'is_undone', s.undone_by is not null)
       from app.change_sets as s

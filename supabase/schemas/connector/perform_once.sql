@@ -111,7 +111,7 @@ comment on function app.lock_books is
 create or replace function app.lock_books_last(organization_id text) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- Two seconds in total.
+  -- The attempts take two seconds in total.
   attempts_left int := 100;
 begin
   while not pg_try_advisory_xact_lock(app.books_key(lock_books_last.organization_id)) loop

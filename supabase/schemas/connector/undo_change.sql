@@ -37,7 +37,7 @@ begin
   order by e.id
   for no key update;
 
-  -- In reverse order, to delete the last created row first and to restore referenced rows before their references.
+  -- Go in reverse order, to delete the last created row first and to restore referenced rows before their references.
   -- Consecutive rows of one kind are one step.
   for batch in
     with touched as (
@@ -60,7 +60,7 @@ begin
       ) - 1) / rows_at_once as page
       from steps as s
     )
-    -- In recording order within a step, so that the answer lists its effects in that order.
+    -- Sort by recording order within a step, so that the answer lists its effects in that order.
     select s.table_name, s.before is null as is_new,
       array_agg(s.row_id order by s.recorded_seq desc, s.position desc) as ids,
       array_agg(s.before order by s.recorded_seq desc, s.position desc) as befores,

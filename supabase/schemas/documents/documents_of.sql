@@ -1,4 +1,4 @@
--- A set instead of a boolean, so that the planner inlines it into the calling query.
+-- Returns a set instead of a boolean, so that the planner inlines it into the calling query.
 create or replace function app.documents_of(expense_id text, occurrence_id text, split_id text, organization_id text)
   returns table (id text, recorded_seq bigint)
 language sql stable rows 1

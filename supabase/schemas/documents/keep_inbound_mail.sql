@@ -65,7 +65,7 @@ begin
     select from app.inbound_senders as s
     where s.organization_id = mail.organization_id and s.address = mail.sender and not s.is_accepted
   ) or reader is null and refusal is not null then
-    -- Limited, so that strangers can't fill the list or the storage.
+    -- Drop mail beyond the limits, so that strangers can't fill the list or the storage.
     return null;
   elsif refusal is not null then
     mail.state := 'failed';

@@ -174,7 +174,7 @@ begin
     from (
       select w.*
       from (
-        -- Ordered like the index by day, because a plan made on an empty table might use another index.
+        -- Order like the index by day, because a plan made on an empty table might use another index.
         select near.*, sum(near.amount_minor) over (partition by coalesce(near.split_id, near.id)) as whole,
           row_number() over (partition by coalesce(near.split_id, near.id) order by near.recorded_seq) as part
         from (

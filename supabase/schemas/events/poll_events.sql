@@ -106,5 +106,5 @@ comment on function public.poll_events is
   'Returns the next events of a name for an app, after a place or from now on: {outcome, events (app.describe_event), '
   'has_more, place, truncated: older ones are gone}, or a refusal from app.authenticate.';
 
--- Set last, as for app.run_tool.
+-- Set the role last, as for app.run_tool.
 alter function app.visible_records set role = 'authenticated';

@@ -10,7 +10,7 @@ create or replace function app.choose_category(context app.context, given text, 
 returns app.category_choice
 language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 declare
-  -- Computed up front: under row-level security, an expression with coalesce can't use an index.
+  -- Compute the key up front: under row-level security, an expression with coalesce can't use an index.
   wanted_key constant text := lower(coalesce(choose_category.payee, choose_category.name));
   hinted text[];
   choice app.category_choice;

@@ -11,7 +11,7 @@ begin atomic
   select (array_agg(p.id order by p.recorded_seq))[1], (array_agg(p.expense_id order by p.recorded_seq))[1],
     sum(p.amount_minor)::bigint, p.currency, p.direction, min(p.recorded_seq)
   from (
-    -- Ordered like the index by day, because a plan made on an empty table might use another index.
+    -- Order like the index by day, because a plan made on an empty table might use another index.
     select p.* from app.payments as p
     where p.paid_on = day and p.deleted_at is null and p.split_id is not null
     order by p.recorded_seq offset 0
@@ -68,7 +68,7 @@ begin
       union all
       select p.kept_id, p.recorded_seq
       from app.former_payments((draft ->> 'paid_on')::date) as p
-      -- A lateral look-up, because a join would sum the day's splits again for each expense of this name.
+      -- Look up laterally, because a join would sum the day's splits again for each expense of this name.
       cross join lateral (select e.match_key from app.expenses as e where e.id = p.expense_id offset 0) as e
       where p.amount_minor = (draft ->> 'amount_minor')::bigint
         and p.currency = draft ->> 'currency' and p.direction = draft ->> 'direction'
@@ -78,7 +78,7 @@ begin
         -- The same expense without its payee, or a bank row of the same day or up to five days later.
         select p.id, p.recorded_seq
         from (
-          -- Ordered like the index by day, because a plan made on an empty table might use another index.
+          -- Order like the index by day, because a plan made on an empty table might use another index.
           select near.* from app.payments as near
           where near.paid_on between (draft ->> 'paid_on')::date and (draft ->> 'paid_on')::date + 5
             and near.amount_minor = (draft ->> 'amount_minor')::bigint

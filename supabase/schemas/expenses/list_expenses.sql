@@ -226,9 +226,9 @@ begin
       case when (key ->> 0)::bigint < 0 then -1 - (key ->> 0)::bigint else (key ->> 0)::bigint end,
       (key ->> 1)::bigint;
   else
-    -- Built from fixed words only: an order that an index can follow cannot be a parameter. Text and tag matches are
-    -- materialized, because they must be checked row by row. Other matches are counted in one index and paged along
-    -- another.
+    -- Build the query from fixed words only, because an order that an index can follow cannot be a parameter. Text and
+    -- tag matches are materialized, because they must be checked row by row. Other matches are counted in one index and
+    -- paged along another.
     execute format(
       $query$
         with matching as %5$s (

@@ -2,7 +2,7 @@ create or replace function app.parse_closed_through(context app.context, month t
 language plpgsql stable set search_path = '' as $$
 begin
   if month ~ '^--(0[1-9]|1[0-2])$' then
-    -- Without a year, the latest such month that has ended.
+    -- Without a year, take the latest such month that has ended.
     month := extract(year from context.today)::int - (right(month, 2)::int >= extract(month from context.today))::int
       || right(month, 3);
   end if;

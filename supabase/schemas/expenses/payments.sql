@@ -18,7 +18,7 @@ create table app.expense_occurrences (
   version int not null default 1,
   created_at timestamptz not null default app.instant(),
   updated_at timestamptz not null default app.instant(),
-  -- One composite key instead of a key on the id plus a unique pair: this saves an index on the most written table.
+  -- One composite key replaces a key on the id and a unique pair. This saves an index on the most written table.
   primary key (id, organization_id),
   unique (expense_id, organization_id, scheduled_on),
   foreign key (expense_id, organization_id) references app.expenses (id, organization_id) on delete cascade,

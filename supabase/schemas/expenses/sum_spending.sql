@@ -23,8 +23,8 @@ comment on type app.spending_cell is
   'part with its rates, and each unconverted amount, because each is rounded separately. is_first is false when '
   'another tag already counts the payment.';
 
--- Planned once per session, since planning took three times as long as summing a month. A generic plan doesn't know the
--- question, so the settings force a scan of the one useful index without sorting.
+-- The statement is planned once per session, because planning took three times as long as summing a month. A generic
+-- plan doesn't know the question, so the settings force a scan of the one useful index without sorting.
 create or replace function app.sum_plain_cells(filter app.expense_filter, earlier app.period, dimensions text[],
   target text) returns app.spending_cell[]
 language plpgsql stable set search_path = ''

@@ -43,7 +43,7 @@ begin
   if from_currency = base_currency then
     return (base_currency, from_minor, null, null, null, true)::app.base_value;
   end if;
-  -- One query, because a change of the base currency values every payment.
+  -- Use one query, because a change of the base currency values every payment.
   select app.convert_minor(from_minor, f.per_euro, c.exponent, t.per_euro, base.exponent) as minor,
     t.per_euro / f.per_euro as rate, least(f.rate_on, t.rate_on) as rate_on,
     case when f.source <> t.source then least(f.source, t.source) || '+' || greatest(f.source, t.source)

@@ -9,7 +9,7 @@ begin
   select array_agg(distinct a.name order by a.name) into names
   from (
     select p.id, e.name
-    -- Computed first, because an index can't serve a subtraction under row-level security.
+    -- Compute the days first, because an index can't serve a subtraction under row-level security.
     from (
       select distinct b.day - days_apart as from_on, b.day + days_apart - 1 as to_on
       from unnest(array[period.from_on, period.to_on + 1, earlier.from_on, earlier.to_on + 1]) as b (day)

@@ -1,5 +1,5 @@
 create or replace function app.warn_of_drafts(context app.context, drafts jsonb) returns jsonb
--- No nested loops: expecting few payments, the planner would scan all of them for each draft.
+-- Avoid nested loops: expecting few payments, the planner would scan all of them for each draft.
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop = 'off' as $$
 declare
   skipped text[];

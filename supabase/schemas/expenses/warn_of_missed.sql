@@ -6,7 +6,7 @@ language plpgsql immutable set search_path = '' as $$
 declare
   word constant text := app.fold_text(app.clean_text(query));
 begin
-  -- Only words that mean nothing else in another language, because totals include their matches.
+  -- List only words that mean nothing else in another language, because totals include their matches.
   return case
     when word ~ ('^(insurances?|versicherung(en)?|assurances?|seguros?|assicurazion[ei]|verzekering(en)?|'
       || 'ubezpieczeni[ea])$')

@@ -10,7 +10,7 @@ begin
       'id', o.id, 'timezone', p.timezone, 'base_currency', o.base_currency, 'own_only', o.own_only,
       'relabel_closed', o.relabel_closed, 'email_enabled', p.email_enabled,
       'default_lead_days', p.default_lead_days, 'hide_amounts_in_email', p.hide_amounts_in_email, 'closed_through',
-      -- As text, so that undo_change compares the whole value.
+      -- Store it as text, so that undo_change compares the whole value.
       o.closed_through, 'datev', o.datev::text,
       'low_balance_limit', o.low_balance_minor || ' ' || o.low_balance_currency,
       'mails', (select jsonb_object_agg(m.user_id, m.mails) from identity.memberships as m where m.organization_id

@@ -11,7 +11,7 @@ begin
         'closed_through', o.closed_through, 'own_only', o.own_only, 'relabel_closed', o.relabel_closed,
         'low_balance_limit', app.format_amount(o.low_balance_minor, o.low_balance_currency),
         'low_balance_currency', o.low_balance_currency,
-        -- Without the categories that the person does not see.
+        -- Leave out the categories that the person does not see.
         'datev', o.datev || jsonb_build_object('accounts', (
           select coalesce(jsonb_object_agg(a.key, a.value), '{}')
           from jsonb_each(o.datev -> 'accounts') as a

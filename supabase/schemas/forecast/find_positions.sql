@@ -50,7 +50,7 @@ $$;
 comment on function app.worth_in is
   'Returns the value of a currency''s minor unit in another currency; null without a rate.';
 
--- No nested loops: under row-level security the planner expects only a few lines.
+-- Avoid nested loops: under row-level security the planner expects only a few lines.
 create or replace function app.find_positions(context app.context) returns setof app.forecast_position
 language plpgsql stable set search_path = '' set jit = 'off' set plan_cache_mode = 'force_generic_plan'
   set enable_nestloop = 'off' set enable_mergejoin = 'off' as $$

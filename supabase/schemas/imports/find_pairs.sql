@@ -36,7 +36,7 @@ $$;
 comment on function app.takes_tips is
   'Whether the names or category of an expense suggest a restaurant, a hotel or a taxi.';
 
--- No nested loops: under row-level security the planner expects only a few rows and entries.
+-- Avoid nested loops: under row-level security the planner expects only a few rows and entries.
 create or replace function app.find_pairs(context app.context, batch app.import_batches, first int, last int)
   returns app.match_pair[]
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop = 'off' as $$
@@ -196,7 +196,7 @@ begin
         when j.is_exact and j.gap = 0 and j.match_key = j.entry_key then 1
         when j.is_exact and j.agree = 3 then 2
         when j.is_exact and j.agree = 2 then 3
-        -- Without an amount to compare, a date takes the only row of a payee that has just this bill.
+        -- A date without an amount takes the only row of a payee that has just this bill.
         when (j.whole).amount_minor is null and j.agree = 3 and j.rows_near = 1 and j.later between -1 and 3
             and not (j.whole).is_frequent and not exists (
               select from app.expenses as x

@@ -40,7 +40,7 @@ returns
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
 begin
   return query
-    -- Lateral look-ups, because joins would read the records of all organizations.
+    -- Look up laterally, because joins would read the records of all organizations.
     select r.line, 'pays', e.id, e.name, o.due_on, 0::bigint, case e.currency
         when r.draft ->> 'currency' then (r.draft ->> 'amount_minor')::bigint
         when r.item #>> '{charged,currency}'

@@ -111,7 +111,7 @@ $$;
 comment on function app.refuse_matched_twice is
   'Ends the tool with invalid_argument when a person''s answer matches two rows to the same record.';
 
--- No nested loops: the planner has no statistics about newly staged rows.
+-- Avoid nested loops: the planner has no statistics about newly staged rows.
 create or replace function app.write_statement_lines(context app.context, batch app.import_batches) returns int
 language plpgsql volatile set search_path = '' set enable_nestloop = 'off' as $$
 declare
@@ -160,7 +160,7 @@ begin
     where l.id = s.known_id and not s.is_skipped
     returning l.id
   ), paid as (
-    -- One join: expecting few rows, the planner would scan all payments for each.
+    -- Use one join: expecting few rows, the planner would scan all payments for each.
     select s.id as line_id, p.id
     from staged as s
     cross join lateral jsonb_array_elements_text(s.match -> 'payment_ids') as k (id)

@@ -50,7 +50,7 @@ create or replace function app.describe_unknown_categories(unknown jsonb) return
 language plpgsql stable set search_path = '' as $$
 declare
   max_listed constant int := 20;
-  -- Limited, because each name is compared with every category.
+  -- Limit the suggestions, because each name is compared with every category.
   max_suggested constant int := 10;
 begin
   return jsonb_build_object(

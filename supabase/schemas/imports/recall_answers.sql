@@ -93,8 +93,8 @@ begin
 end
 $$;
 comment on function app.recall_answers is
-  'Answers questions about rows as a person last answered the same question about a line of the account with the same '
-  'words and a similar amount.';
+  'Answers a question about a row with a person''s last answer to the same question, for a line of the account with '
+  'the same words and a similar amount.';
 
 create or replace function app.warn_of_recalled(batch app.import_batches) returns jsonb
 language plpgsql stable set search_path = '' as $$

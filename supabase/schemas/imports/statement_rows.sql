@@ -8,7 +8,7 @@ declare
   home constant text := coalesce(
     batch.read ->> 'default_currency', app.account_currency(context, batch.account_id), context.base_currency
   );
-  -- For rows without a readable day.
+  -- The day for rows without a readable one.
   last_day constant text := case when days is null then (
     select max(coalesce(r.draft ->> 'paid_on', substring(r.item ->> 'date' from '^\d{4}-\d\d-\d\d$')))
     from app.import_rows as r

@@ -167,7 +167,7 @@ create table app.balances (
 );
 comment on table app.balances is
   'Balances of accounts at the end of a day, from a statement or a person; negative for a debt.';
--- One row per person, so that other people's rows don't affect the result of an import.
+-- Each person has their own row, so that other people's rows don't affect the result of an import.
 create unique index balances_once_idx on app.balances (account_id, true_on, currency, source, created_by)
   where deleted_at is null;
 create index balances_organization_id_idx on app.balances (organization_id);

@@ -26,7 +26,7 @@ declare
   value text;
   kept_id uuid;
 begin
-  -- Serialized, because the second of two concurrent inserts of a name would fail.
+  -- Serialize calls, because the second of two concurrent inserts of a name would fail.
   perform pg_advisory_xact_lock(hashtext('jobs.fill_vault'));
   for secret_name, value in values ('project_url', project_url), ('cron_secret', cron_secret)
   loop

@@ -160,7 +160,7 @@ comment on function jobs.end_reviews is
   'Schedules the deletion of organizations whose reviewer''s access expired or was revoked, with their people, after '
   'the usual grace period: {"reviews": number}.';
 
--- Revoked, so that not even the service can run it early.
+-- Revoke the right, so that not even the service can run the purge early.
 revoke all on function jobs.purge_expired, jobs.purge_organizations, jobs.purge_people, jobs.end_reviews
   from service_role;
 grant execute on function jobs.purge_expired, jobs.purge_organizations, jobs.purge_people, jobs.end_reviews to purger;
@@ -174,7 +174,7 @@ $$;
 comment on function jobs.purge is 'Ends reviews and runs all three purges, as the role purger. Returns their results.';
 revoke all on function jobs.purge from service_role;
 grant execute on function jobs.purge to purger;
--- Set last, as for app.run_tool, because it requires the role's right to execute.
+-- Set the role last, as for app.run_tool, because it requires the role's right to execute.
 alter function jobs.purge set role = 'purger';
 
 -- Six runs a night, so that later runs finish the work.

@@ -38,8 +38,7 @@ begin
       -- Invited addresses are personal data, so they stay only while an old link may need an explanation.
       ('invitations', 'identity.invitations', 'expires_at < $1'),
       (null, 'identity.handovers', 'expires_at < $1'),
-      -- A code and a consent page are valid for minutes, and their signature expires; tokens still detect a replay for
-      -- a while.
+      -- The signatures of codes and consent pages expire after minutes; tokens still detect a replay for a while.
       ('used_codes', 'oauth.used_codes', 'code_expires_at < $1'),
       ('consents', 'oauth.consents', 'approved_at < $1'),
       ('tokens', 'oauth.tokens', 'expires_at < $1'),

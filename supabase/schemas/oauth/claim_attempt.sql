@@ -52,7 +52,7 @@ begin
   if limited is not null then
     return limited;
   end if;
-  -- One conditional statement; its row lock serializes concurrent attempts.
+  -- Use one conditional statement, because its row lock serializes concurrent attempts.
   insert into identity.attempts as a (key_hash, attempted_at) values (key_hash, array[at])
   on conflict on constraint attempts_pkey do update
     set attempted_at = array(select t from unnest(a.attempted_at) as t where t > since) || at

@@ -112,8 +112,8 @@ create table oauth.used_codes (
   used_at timestamptz,
   wrong_verifiers smallint not null default 0
     constraint used_codes_wrong_verifiers_range check (wrong_verifiers between 0 and 5),
-  -- Deferred: the statement that spends the code decides a race and comes first; the grant follows in the same
-  -- transaction.
+  -- The constraint is deferred, because the statement that spends the code decides races and comes first. The grant
+  -- follows in the same transaction.
   grant_id uuid
     constraint used_codes_grant_id_fkey references oauth.grants (id) on delete set null deferrable initially deferred,
   code_expires_at timestamptz not null

@@ -1,5 +1,5 @@
--- For the job that fetches amounts. It leases one link at a time, queries the provider after commit, and settles the
--- link with its lease. If the job dies, the lease expires and another run queries again.
+-- The job that fetches amounts leases one link at a time, queries the provider after commit, and settles the link with
+-- its lease. If the job dies, the lease expires and another run queries again.
 
 create or replace function jobs.lost_its_occurrence(statement app.provider_statements) returns boolean
 language sql immutable
@@ -39,7 +39,7 @@ declare
   claimed app.provider_links;
 begin
   update app.provider_links as l
-  -- Longer than a provider's timeout plus the time to store the answer.
+  -- The lease is longer than a provider's timeout plus the time to store the answer.
   set asked_at = at, lease_token = gen_random_uuid(),
     leased_until = at + interval '90 seconds',
     backlog = case when again then l.backlog else array(

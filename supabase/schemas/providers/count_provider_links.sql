@@ -21,7 +21,7 @@ begin
             and (l.ask_after is null or l.ask_after <= at)
       )
     )
-    -- A subquery, because the planner of a join would expect only a few organizations.
+    -- Use a subquery, because the planner would expect only a few organizations from a join.
     from (select l.*, l.organization_id in (select a.organization_id from able as a) as may_fetch
       from app.provider_links as l) as l
     join app.expenses as e on e.id = l.expense_id

@@ -74,8 +74,8 @@ begin
     perform app.fail('not_found.connection', jsonb_build_object('organization', context.organization_name));
   end if;
 
-  -- A list of ids, so that the choice is made once. Otherwise the plan might choose again for each link, and skip those
-  -- it has just leased.
+  -- Choose once, as a list of ids. Otherwise the plan might choose again for each link, and skip links that it has just
+  -- leased.
   with chosen as materialized (
     select c.id
     from app.provider_links as c

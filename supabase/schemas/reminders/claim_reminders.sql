@@ -123,7 +123,7 @@ begin
     select array_agg(c.id) into suspended from closed as c;
     perform jobs.void_log(suspended, at);
   end if;
-  -- Longer than a run may take.
+  -- The lease is longer than a run may take.
   update jobs.reminder_batches as b
   set lease_token = token, leased_at = at, next_attempt_at = at + interval '90 seconds'
   where b.id = chosen;

@@ -67,7 +67,7 @@ comment on function jobs.open_digest is
 create or replace function jobs.collect_budgets(at timestamptz, after text, size int) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- Limited, because each budget sums a month or more.
+  -- Limit the page, because each budget sums a month or more.
   page_size constant int := least(size, 200);
   -- A forecast reads half a year of statements; a page must end long before the statement timeout.
   ends_at constant timestamptz := clock_timestamp() + interval '2 seconds';

@@ -19,7 +19,7 @@ declare
   reminds_of jsonb := '[]';
   tells_of jsonb := '[]';
   reconnects jsonb := '[]';
-  -- Once a month, in the first digest of the month.
+  -- The first digest of a month lists the balances of shared costs.
   is_first constant boolean := not exists (
     select from jobs.reminder_digests as d
     where d.recipient_id = digest.recipient_id and d.local_on < digest.local_on

@@ -45,8 +45,8 @@ begin
           and app.is_paid_by_autopay(e, c.due_on, today) is not true
             and not (app.awaits_amount(e) and c.expected_minor is null)
     ), lines as (
-      -- One entry for a bill's upcoming dates and one for its overdue dates; a separate one for a partly paid date in
-      -- an earlier currency.
+      -- A bill has one entry for its upcoming dates and one for its overdue dates. A partly paid date in an earlier
+      -- currency has its own entry.
       select d.expense_id as id, d.due_on < today as is_overdue, d.currency, min(d.due_on) as due_on,
         min(d.scheduled_on) as scheduled_on, count(*) as dates,
         case when not recipient.hide_amounts_in_email and count(*) = count(d.expected_minor)
@@ -84,7 +84,7 @@ begin
         order by o.scheduled_on desc
         limit 1
       ) as earlier on true
-      -- Only for a single date, because a statement covers one date.
+      -- Look up only for a single date, because a statement covers one date.
       left join lateral app.describe_statement(
         case when v.amount_mode = 'variable' and v.dates = 1 then v.occurrence_id end, recipient) as said on true
     )

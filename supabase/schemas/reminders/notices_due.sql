@@ -71,7 +71,7 @@ begin atomic
   ) as c
   where jobs.wants_mail_of(bill, member, recipient) and cardinality((bill).remind_again) > 0
     and w.tell_on is not null and due_again.due_on = (bill).next_due and due_again.due_on >= t.today
-    -- After the first reminder, unless a mail has mentioned it since.
+    -- Remind again only after the first reminder, unless a mail has mentioned the date since.
     and exists (select from jobs.reminders_of((bill).id, due_again.due_on, member) offset 0)
     and not exists (
       select from jobs.reminders_of((bill).id, due_again.due_on, member) as l
@@ -96,7 +96,7 @@ language sql immutable
   return array(
     select jobs.latest_today(at) - step - late
     from unnest(array[3] || array(select generate_series(7, 735, 14))) as step,
-      -- Two days for time zones and two for missed runs.
+      -- Allow two days for time zones and two for missed runs.
       generate_series(0, 4) as late
   );
 comment on function jobs.nudged_days is 'Returns the due days that jobs.nudge_due can report.';

@@ -34,7 +34,7 @@ begin
   return query select * from app.sum_balances(identity.current_organization_id());
 end
 $$;
-comment on function app.list_balances is 'Returns the balances of the current organization that the person may see.';
+comment on function app.list_balances is 'Returns the current organization''s balances that the person may see.';
 
 create or replace function app.balances_of(organization_id text, user_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
