@@ -32,9 +32,9 @@ grant usage on sequence app.id_number to authenticated, service_role;
 
 create or replace function app.new_id_bits() returns bigint
 language sql volatile
-  -- The time comes first, in 32nds of a second since 2024 (35 bits, 34 years), so rows created together are adjacent in
-  -- every index, and a month of a large organization is read from a few neighboring pages. Then comes a counter (25
-  -- bits), which makes ids unique and is multiplied so that ids reveal no counts.
+  -- The time comes first, in 32nds of a second since 2024 (35 bits, 34 years). So rows created together are adjacent in
+  -- every index, and reading a month of a large organization needs only a few neighboring pages. Then comes a counter
+  -- (25 bits), which makes ids unique and is multiplied so that ids reveal no counts.
   return ((((date_part('epoch', clock_timestamp()) - 1704067200) * 32)::bigint & 34359738367) << 25)
     | (((nextval('app.id_number') & 33554431) * 20241203) & 33554431);
 comment on function app.new_id_bits is 'Returns the 60 bits of a new public id, in the form of app.spell_id().';

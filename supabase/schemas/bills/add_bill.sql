@@ -45,7 +45,7 @@ begin
 end
 $$;
 comment on function app.warn_of_twin is
-  'Returns a warning about a bill that may be the same as a new one: it has the same name, app.find_duplicates reports '
+  'Returns a warning about a bill that may be the same as a new one. It has the same name, app.find_duplicates reports '
   'it for the payee, or it has the same amount and frequency and is due within three days. The last case excludes '
   'bills with a different payee or category.';
 

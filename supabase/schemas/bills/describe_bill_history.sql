@@ -135,5 +135,5 @@ begin
 end
 $$;
 comment on function app.describe_bill_history is
-  'Returns one bill''s last 12 payments (amount_from is the provider of the amount), a warning when a value is not '
-  'final, each change of its fixed price with its first due date, and its next 6 due dates.';
+  'Returns one bill''s last 12 payments (amount_from is the provider of the amount), its next 6 due dates, and each '
+  'change of its fixed price with its first due date. Warns when a value is not final.';

@@ -8,8 +8,8 @@ language sql stable
     else (bill).ends_on
   end);
 comment on function app.ended_on is
-  'Returns the last day of a bill: the end of a contract with a confirmed cancellation, otherwise the recorded end, '
-  'otherwise the day of the last change of an ended bill. Null if it has not ended.';
+  'Returns the last day of a bill, or null if it has not ended: the end of a contract with a confirmed cancellation, '
+  'otherwise the recorded end. A bill without either ended on the day of its last change.';
 
 create or replace function app.list_later_charges(context app.context, since date)
   returns table (bill_id text, ended_on date, payment_id text, paid_on date, amount_minor bigint, currency text)
@@ -88,7 +88,7 @@ end
 $$;
 comment on function app.list_later_charges is
   'Returns the charges since a day that follow the end of a bill: its payments for later dates, and expenses with its '
-  'name and a similar amount, unless an ongoing bill covers them.';
+  'name and a similar amount. Leaves out charges that an ongoing bill covers.';
 
 create or replace function app.find_charged_after_end(context app.context, since date)
   returns table (rank date, finding jsonb)

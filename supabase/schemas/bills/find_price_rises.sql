@@ -101,8 +101,8 @@ begin atomic
 end;
 comment on function app.find_price_rises is
   'Returns the latest rise of each fixed price that took effect since a day and still applies, or that takes effect '
-  'later (upcoming): as charges show it (app.find_charged_rises), otherwise as people set it. recorded: the bill''s '
-  'amount, if it does not include the rise.';
+  'later (upcoming). Charges decide (app.find_charged_rises), otherwise the prices that people set. recorded: the '
+  'bill''s amount, if it does not include the rise.';
 
 create or replace function app.find_unusual_amounts(context app.context, since date)
   returns table (rank date, finding jsonb)

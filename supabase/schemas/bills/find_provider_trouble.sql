@@ -2,8 +2,8 @@ create or replace function app.find_duplicates(context app.context, wanted_key t
   returns table (rank date, finding jsonb)
 language sql stable
 begin atomic
-  -- Groups instead of joining: each bill is compared with the previous one of the same payee, frequency and currency
-  -- that has the same name, or the same amount now or within the last year.
+  -- Groups instead of joining: compares each bill with the previous one of the same payee, frequency and currency.
+  -- Their names are the same, or their amounts are the same now or were within the last year.
   select null::date, jsonb_build_object(
     'bill_id', two.id, 'name', two.name, 'other_bill_id', one.id, 'other_name', one.name,
     'amount',
@@ -44,8 +44,9 @@ begin atomic
   cross join lateral (select * from app.expenses as b where b.id = pair.earlier_id offset 0) as one;
 end;
 comment on function app.find_duplicates is
-  'Returns active bills that duplicate an earlier one: the same payee, frequency and currency, and the same name, or '
-  'the same amount now or within a year. The later bill comes first. wanted_key limits them to one payee (match_key).';
+  'Returns active bills that duplicate an earlier one: they have the same payee, frequency and currency, and the same '
+  'name or (now or within a year) the same amount. The later bill comes first. wanted_key limits them to one payee '
+  '(match_key).';
 
 create or replace function app.find_provider_trouble(context app.context) returns table (rank date, finding jsonb)
 language sql stable

@@ -194,7 +194,7 @@ begin
 end
 $$;
 comment on function app.find_recurring_charges is
-  'Returns payments without a bill that recur weekly to yearly, the latest since a day: at least three (four weekly, '
-  'two yearly) of one payee and currency. Differing amounts count only if the payee has no other charges. Excludes '
-  'cash, charges that match a bill''s name or an active bill''s amount, and payees with a no_bill rule. Reads at most '
-  'the latest 50,000 charges.';
+  'Returns payments without a bill that recur weekly to yearly, with the latest one since a day. A payee needs at '
+  'least three of them in one currency (four weekly ones, two yearly ones). Differing amounts count only if the payee '
+  'has no other charges. Excludes cash, charges that match a bill''s name or an active bill''s amount, and payees with '
+  'a no_bill rule. Reads at most the latest 50,000 charges.';

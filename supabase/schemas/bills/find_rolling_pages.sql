@@ -104,5 +104,5 @@ begin
 end
 $$;
 comment on function jobs.lock_stale_bills is
-  'Locks and returns the bills of a page that still wait for their passed date, with the number of bills that another '
-  'writer has locked, which may also be waiting.';
+  'Locks and returns the bills of a page that still wait for their passed date. Also returns the number of bills that '
+  'another writer has locked; they may be waiting, too.';

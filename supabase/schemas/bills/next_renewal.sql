@@ -26,8 +26,8 @@ begin
 end
 $$;
 comment on function app.next_term_on is
-  'Returns the first day after a term of this many months: its last day is the one before the day of the same number, '
-  'or the last day of a month that lacks it (section 188 of the German Civil Code).';
+  'Returns the first day after a term of this many months. The term ends the day before the same day of the month, or '
+  'on the last day of a month without that day (section 188 of the German Civil Code).';
 
 create or replace function app.first_renewal(bill app.expenses) returns date
 language sql immutable

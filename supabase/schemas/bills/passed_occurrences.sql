@@ -80,8 +80,8 @@ begin atomic
     from app.passed_occurrences(context, bill_ids) as p;
 end;
 comment on function app.open_occurrences is
-  'Returns the open dates of all bills as of now: every overdue date, the current one of an active bill, and partly '
-  'paid ones, with their unpaid amounts (null if unknown).';
+  'Returns the open dates of all bills as of now, with their unpaid amounts (null if unknown): overdue dates, the '
+  'current dates of active bills, and partly paid dates.';
 
 create or replace function app.future_spans(context app.context, last_day date, bill_ids text[] default null)
 returns table (bill app.expenses, first int, last int, first_day date, end_day date)

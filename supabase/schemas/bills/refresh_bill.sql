@@ -129,7 +129,7 @@ end
 $$;
 comment on function app.record_autopay is
   'Records the open occurrences that count as paid (app.is_paid_by_autopay) as paid on their due dates, with their '
-  'known or latest amount, each as a change that can be undone. Occurrences without any amount wait.';
+  'known or latest amount. Each becomes a change that can be undone. Occurrences without any amount wait.';
 
 create or replace function app.pay_awaited(bill app.expenses, occurrence app.expense_occurrences, today date)
   returns void

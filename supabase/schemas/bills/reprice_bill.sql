@@ -21,8 +21,9 @@ begin
 end
 $$;
 comment on function app.replan_bill is
-  'Removes open dates from a day on (or created since an instant) that a bill no longer has: for an active bill, '
-  'dates off its schedule or before the end of its pause; for a paused or cancelled one, all. Partly paid dates stay.';
+  'Removes open dates, from a day on (or created since an instant), that a bill no longer has. An active bill loses '
+  'dates that are off its schedule or before the end of its pause; a paused or cancelled one loses all. Partly paid '
+  'dates stay.';
 
 create or replace function app.reprice_bill(bill app.expenses, from_day date, made_since timestamptz default null)
   returns void

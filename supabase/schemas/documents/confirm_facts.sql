@@ -82,8 +82,8 @@ begin
 end
 $$;
 comment on function app.take_fact is
-  'Returns the facts with the value of a place, unless the fact is known, the amount has no certain currency, or the '
-  'due date would be before the date of the document.';
+  'Returns the facts with the value of a place. Ignores it if the fact is known, the amount has no certain currency, '
+  'or the due date would precede the document.';
 
 create or replace function app.apply_layouts(document app.documents) returns app.documents
 language plpgsql stable set search_path = '' as $$

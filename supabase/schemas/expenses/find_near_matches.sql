@@ -136,6 +136,6 @@ begin
 end
 $$;
 comment on function app.find_near_matches is
-  'Returns suggestions for a filter without results: matches in other months, similar payees and categories, matches '
-  'in other currencies, transfers between own accounts, and the first day of the books after the period. Lists bills '
-  'and categories when no name resembles the words; returns null without words.';
+  'Returns suggestions for a filter without results: matches in other months and currencies, similar payees and '
+  'categories, transfers between own accounts, and the first day of the books after the period. Lists bills and '
+  'categories when no name resembles the words; returns null without words.';

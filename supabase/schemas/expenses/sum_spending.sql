@@ -19,9 +19,9 @@ create type app.spending_cell as (
   rated_amounts bigint[]
 );
 comment on type app.spending_cell is
-  'Payments of one part (current, earlier or upcoming) and group with the same valuation: their sum, the converted '
-  'part with its rates, and each unconverted amount, because each is rounded separately. is_first is false when '
-  'another tag already counts the payment.';
+  'Payments of one part (current, earlier or upcoming) and one group with the same valuation. Has their sum, the '
+  'converted part with its rates, and each unconverted amount, because amounts are rounded one by one. is_first is '
+  'false when another tag already counts the payment.';
 
 -- The statement is planned once per session, because planning took three times as long as summing a month. A generic
 -- plan doesn't know the question, so the settings force a scan of the one useful index without sorting.

@@ -99,7 +99,7 @@ end
 $$;
 comment on function app.warn_of_missed is
   'Returns warnings about payments that a filter by category or words misses: those without a category, and those of a '
-  'category with the words in its name.';
+  'category whose name contains the words.';
 
 create or replace function app.warn_of_missed_bills(context app.context, wanted_status text, category_id text,
   words text[], pattern text) returns jsonb
@@ -128,5 +128,5 @@ begin
 end
 $$;
 comment on function app.warn_of_missed_bills is
-  'Returns warnings about bills that a filter misses: those without a category, or those of a category with the words '
-  'in its name.';
+  'Returns warnings about bills that a filter misses: those without a category, or those of a category whose name '
+  'contains the words.';

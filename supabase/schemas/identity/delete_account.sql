@@ -75,7 +75,7 @@ begin
 end
 $$;
 comment on function public.delete_account is
-  'Schedules the deletion of a person after the grace period, and ends their memberships and connections now: '
+  'Schedules the deletion of a person after the grace period, and ends their memberships and connections at once: '
   '{"outcome":"scheduled","deletes_at"}, or outcome already, or owner while they own an organization that stays.';
 
 create or replace function public.keep_account(user_id uuid, at timestamptz) returns jsonb

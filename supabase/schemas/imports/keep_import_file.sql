@@ -71,7 +71,7 @@ end
 $$;
 comment on function app.keep_import_file is
   'Step keep: stores the text of a file and the result of reading it, once for each import. The revision is 2 when the '
-  'file must be read again: the account has learned an answer that the call does not give, or its currency settles the '
+  'file must be read again, because the account has learned an answer that the call lacks or its currency settles the '
   'decimal separator.';
 
 create or replace function app.load_import(context app.context, batch app.import_batches) returns jsonb

@@ -46,8 +46,8 @@ begin
 end
 $$;
 comment on function app.find_similar_incomes is
-  'Pairs rules with other expected income that may be the same: on a nearby date in the period, with a similar amount, '
-  'and with a name that may mean the same payer or comes from a statement.';
+  'Pairs rules with other expected income that may be the same. Both have a nearby date in the period and a similar '
+  'amount. The names may mean the same payer, or one comes from a statement.';
 
 create or replace function app.add_income_rule(context app.context, income app.incomes, rhythm text, first_on date)
   returns jsonb

@@ -124,8 +124,8 @@ begin
 end
 $$;
 comment on function app.match_income_rules is
-  'Returns the rule of each income received since a day, even before the rule''s first date: the rule with the same '
-  'payer, otherwise one with a nearby date and a similar amount whose name may mean the same payer. If several payers '
+  'Returns the rule of each income received since a day, even before the rule''s first date. The rule has the same '
+  'payer; otherwise it has a nearby date, a similar amount, and a name that may mean the same payer. If several payers '
   'pay on the same dates, only the best match counts.';
 
 create or replace function app.find_income_rhythms(context app.context) returns table (

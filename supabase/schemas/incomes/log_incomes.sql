@@ -66,8 +66,8 @@ end
 $$;
 comment on function app.find_same_income is
   'Returns the income with the same name, amount and day. Otherwise returns income from a statement up to five days '
-  'before or after, with the same amount, or with a similar name or the same sort and an amount within 5 percent. '
-  'Names of different payers never match, even with the same sort.';
+  'before or after. It has the same amount, or a similar name or the same sort and an amount within 5 percent. Names '
+  'of different payers never match, even with the same sort.';
 
 create or replace function app.describe_income(context app.context, income app.incomes) returns jsonb
 language plpgsql stable set search_path = '' as $$

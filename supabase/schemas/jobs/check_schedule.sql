@@ -50,5 +50,6 @@ begin
 end
 $$;
 comment on function public.check_schedule is
-  'Returns the database''s clock, whether the vault holds the schedule''s secrets (jobs.vault_matches), each schedule '
-  'with its last run, and each scheduled function with its last runs and the failed stages of the latest one.';
+  'Returns the database''s clock, the comparison of the vault with the schedule''s secrets (jobs.vault_matches), and '
+  'each schedule with its last run. Also returns each scheduled function with its last runs and the failed stages of '
+  'the latest one.';

@@ -36,7 +36,7 @@ end
 $$;
 comment on function oauth.consent_of is
   'Returns the data for judging an authorization request: the client (null when unknown) and, for a signed-in person, '
-  'their connections of this client, whether one of them is read-only, and their organizations.';
+  'their organizations, their connections of this client, and whether one of these is read-only.';
 
 create or replace function public.open_consent(client_id text, user_id uuid, at timestamptz, quotas jsonb default null)
   returns jsonb

@@ -123,7 +123,7 @@ begin
 end
 $$;
 comment on function app.missing_months is
-  'Returns months among the eleven before the last one, latest first, with a date of the bill that waits for its '
+  'Returns months, latest first, among the eleven before the last one. In each, a date of the bill waits for its '
   'statement, because it has no amount or was paid with an estimate.';
 
 create or replace function app.sync_fact(code text, params jsonb) returns jsonb

@@ -30,8 +30,8 @@ begin
 end
 $$;
 comment on function app.passed_budgets is
-  'Returns the current organization''s budgets that reached 80 or 100 percent, with their notice kinds, in the current '
-  'month and year and in periods that ended within three days.';
+  'Returns the current organization''s budgets that reached 80 or 100 percent, with their notice kinds. Covers the '
+  'current month and year, and periods that ended within three days.';
 alter function app.passed_budgets set role = 'authenticated';
 
 create or replace function jobs.open_digest(recipient identity.profiles, at timestamptz) returns uuid

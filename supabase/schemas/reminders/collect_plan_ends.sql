@@ -1,5 +1,5 @@
--- The end of a plan: digests of the week before announce it, and one mail on the day itself lists the ending features
--- and the bills due after it.
+-- Announces the end of a plan in the digests of the week before. One mail on the day itself lists the ending features
+-- and the bills due afterwards.
 
 create or replace function jobs.stopped_services(organization identity.organizations, member identity.memberships,
   features text[]) returns text[]

@@ -27,7 +27,8 @@ end
 $$;
 comment on function jobs.new_low_balances is
   'Returns the coming falls of balances that no digest of a person mentions. A fall is new if it is more than 7 days '
-  'earlier than the mentioned one, or if that one passed more than 7 days ago and before the last balance.';
+  'earlier than the mentioned one. It is also new if the mentioned one passed more than 7 days ago and before the last '
+  'balance.';
 
 create or replace function app.describe_low_notices(recipient identity.profiles, member identity.memberships,
   organization identity.organizations, noticed jobs.notice_log[], at timestamptz) returns jsonb

@@ -48,8 +48,9 @@ begin atomic
     and identity.organization_has_feature((bill).organization_id, 'reminders:email', at);
 end;
 comment on function jobs.nudge_due is
-  'Returns one row if an open date or its snooze passed 3, 7, 21, 35 … days ago, or up to two days longer ago, and no '
-  'digest of the person contains it yet. Ends after two years. Skips daily bills, which are in every mail.';
+  'Returns one row if an open date or its snooze passed 3, 7, 21, 35 … days ago and no digest of the person contains '
+  'it yet. Each day has a margin of two further days. Ends after two years. Skips daily bills, which are in every '
+  'mail.';
 
 create or replace function jobs.due_again(bill app.expenses, due_on date, member identity.memberships,
   recipient identity.profiles, at timestamptz)
@@ -88,8 +89,8 @@ begin atomic
     and identity.organization_has_feature((bill).organization_id, 'reminders:email', at);
 end;
 comment on function jobs.due_again is
-  'Returns one row for a due date if a digest already contained a reminder and a later reminder is now due that no '
-  'digest of the person contains yet.';
+  'Returns one row for a due date after its first reminder, if a later reminder is due and no digest of the person '
+  'contains it yet.';
 
 create or replace function jobs.nudged_days(at timestamptz) returns date[]
 language sql immutable

@@ -75,8 +75,8 @@ begin atomic
     and identity.organization_has_feature((bill).organization_id, 'reminders:email', at);
 end;
 comment on function jobs.reminder_due is
-  'Returns one row, with the end of its snooze, for a due date that is inside its lead window at an instant, or was '
-  'snoozed to that day, if no digest of the person contains it yet.';
+  'Returns one row, with the end of its snooze, for a due date inside its lead window at an instant or snoozed to that '
+  'day. Returns none once a digest of the person contains it.';
 
 create or replace function jobs.drop_outdated_digests(at timestamptz) returns void
 language plpgsql volatile set search_path = '' as $$
