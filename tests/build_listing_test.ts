@@ -12,7 +12,7 @@ Deno.test("the built files match the tools", async () => {
   }
 });
 
-Deno.test("a submission to ChatGPT justifies each hint of each tool, and tests tools that exist", () => {
+Deno.test("a submission to ChatGPT justifies each tool hint and tests existing tools", () => {
   const { tools, app_info, test_cases, negative_test_cases } = JSON.parse(
     files["docs/listing/chatgpt-app-submission.json"]!,
   );

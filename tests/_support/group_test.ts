@@ -15,7 +15,7 @@ const FILES = {
     Deno.test({ name: "fourth", fn() {} });`,
 };
 
-Deno.test("tests of a group carry their file's name, and hooks apply to their own file only", async () => {
+Deno.test("test names of a group start with the file's name, and hooks apply only to their own file", async () => {
   const folder = await Deno.makeTempDir();
   await Deno.mkdir(join(folder, "tests"));
   for (const [path, text] of Object.entries(FILES)) await Deno.writeTextFile(join(folder, path), text);

@@ -40,7 +40,7 @@ Deno.test("a library loaded by one database is absent in the next one", { ignore
   await second.close();
 });
 
-Deno.test("a database that waits while another one loads a library fails with a hint", { ignore }, async () => {
+Deno.test("a waiting database fails with a hint when another one loads a library", { ignore }, async () => {
   const [first, second] = [await openDatabase(), await openDatabase()];
   await second.exec(BOOKS);
   await first.exec("load 'dict_snowball'");

@@ -111,7 +111,7 @@ Deno.test({
 
 Deno.test({
   ...options,
-  name: "the table has every number of the chart, and is reachable by keyboard",
+  name: "the table has every number of the chart and is reachable by keyboard",
   async fn() {
     const { page, frame } = await look(EXAMPLES.bills!, { width: 760, theme: "light" });
     await frame.focus("summary");
@@ -128,7 +128,7 @@ Deno.test({
 
 Deno.test({
   ...options,
-  name: "a budget is a mark on its bar, in words below it, and a column of the table",
+  name: "a budget appears as a mark on its bar, in words below it, and as a column of the table",
   async fn() {
     const { page, frame } = await look(EXAMPLES.budgets!, { width: 360, theme: "light" });
     const bars = await frame.locator(".bars li").allInnerTexts();

@@ -117,7 +117,7 @@ Deno.test.afterAll(() => browser.close());
 
 for (const [name, { subject, html, text }] of await mails()) {
   for (const colorScheme of ["light", "dark"] as const) {
-    Deno.test(`the mail ${name} looks right: ${colorScheme}`, NO_SANITIZERS, async () => {
+    Deno.test(`the mail ${name} renders correctly: ${colorScheme}`, NO_SANITIZERS, async () => {
       if (PICTURES) await Deno.writeTextFile(`${PICTURES}/${name}.txt`, `${subject}\n\n${text}`);
       const page = await browser.newPage({ colorScheme });
       const requests: string[] = [];

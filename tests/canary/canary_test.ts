@@ -55,7 +55,7 @@ Deno.test("every text and amount that can hold the canary contains it", async ()
   assert(amounts.length >= 5, list);
 });
 
-Deno.test("test of the test: it finds only words, amounts, sums with them, and ids", () => {
+Deno.test("test of the test: the search finds only words, amounts, sums with them, and ids", () => {
   const tenants = { ids: ["org_00000000001a"] };
   for (const text of [`A ${WORD} b`, `x${WORD.toLowerCase()}@y`, "8484848484", "€84,848,584.84", "org_00000000001a"]) {
     assert(leaksIn(text, tenants).length > 0, text);

@@ -208,7 +208,7 @@ Deno.test("totals, budgets and counts cover visible records only", async () => {
   }
 });
 
-Deno.test('"undo that" does not pass over one\'s own change that was made private since', async () => {
+Deno.test('"undo that" does not skip one\'s own change that has become private since', async () => {
   const books = await fresh();
   const { owner, member } = books.people;
   await member.ok("log_expenses", { items: [{ name: "Pens", amount: "4.00" }] });
@@ -218,7 +218,7 @@ Deno.test('"undo that" does not pass over one\'s own change that was made privat
   assertEquals((await member.call("list_expenses", { query: "Pens" })).total_count, 1);
 });
 
-Deno.test("a member without the right can't change a category's privacy, not even by undo", async () => {
+Deno.test("a member without the right can't change a category's privacy, even by undo", async () => {
   const books = await fresh();
   const { owner, manager, member, opened } = books.people;
   const make = (action: string, name: string) => ({ category: { action, name } });

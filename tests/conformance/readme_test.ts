@@ -43,7 +43,7 @@ Deno.test("every row names an existing test", async () => {
   assertEquals(missing, []);
 });
 
-Deno.test("every requirement and every attack has its row", () => {
+Deno.test("every requirement and every attack has a row", () => {
   const ids = new Set(rows.map(([id]) => id));
   const expected = [
     ...Array.from({ length: 31 }, (_, n) => `A${n + 1}`),

@@ -107,7 +107,7 @@ Deno.test(
 );
 
 Deno.test(
-  "add_bill counts from the first month day on or after first_due, even if later months are skipped",
+  "add_bill counts from the first month day on or after first_due, even if it skips later months",
   withBooks(async (books) => {
     const rent = await books.ok("add_bill", {
       name: "A",
@@ -177,7 +177,7 @@ Deno.test(
 );
 
 Deno.test(
-  "add_bill warns of another bill with the same name, and of the limits of sharing",
+  "add_bill warns of another bill with the same name and of the limits of sharing",
   withBooks(async (books) => {
     const { bill } = await books.ok("add_bill", { name: "Rent", amount: "1200", first_due: "2026-12-01" });
     const second = { name: "rent", amount: "100", month_days: [1], my_share_percent: 50 };
@@ -266,7 +266,7 @@ Deno.test(
 );
 
 Deno.test(
-  "add_bill takes a variable bill without an amount",
+  "add_bill accepts a variable bill without an amount",
   withBooks(async (books) => {
     const { bill } = await books.ok("add_bill", { name: "Power", amount_mode: "variable", month_days: [1] });
     assertEquals([bill.amount, bill.usual_amount, bill.monthly_equivalent, bill.state], [

@@ -93,7 +93,7 @@ test("an automatic payment names its payer, or nobody if several people could ha
   assertEquals(await payers(), [undefined, "nobody named"]);
 });
 
-test("upcoming dates count for their expected payer", async (_database, books) => {
+test("upcoming dates count for the person who is expected to pay", async (_database, books) => {
   const ben = await books.join();
   const mail = `${ben.userId}@example.com`;
   await addBill(books, { name: "Rent", first_due: "2026-11-28", paid_by: mail, amount: "900" });
@@ -135,26 +135,29 @@ const paid = (paid_on: string, amount_minor: number, is_estimate: boolean) => ({
   source: "autopay",
 });
 
-test("a date that waited for its amount takes over the expense of that amount", async (database, books) => {
-  const addBill = async (name: string) =>
-    (await books.ok("add_bill", { name, amount_mode: "variable", first_due: "2026-12-05", autopay: true })).bill.id;
-  books.goTo("2026-12-05");
-  const items = ["Gas", "Power"].map((name) => ({ name, amount: "84", date: "2026-12-04" }));
-  await books.ok("log_expenses", { items });
-  const [gas, power] = [await addBill("Gas"), await addBill("Power")];
-  books.goTo("2026-12-06");
-  const set = (bill_id: string, amount: string) =>
-    books.call("update_bill", { bill_id, occurrence: { due_on: "2026-12-05", action: "set_amount", amount } });
-  assertEquals((await set(gas, "84")).warnings, []);
-  assertEquals(await paymentsOf(database, gas), [paid("2026-12-04", 8400, false)]);
-  // A person's amount is exact, so both payments count, and the answer reports it.
-  const { warnings } = await set(power, "80");
-  assertEquals(warnings.map(({ code }: Json) => code), ["already_spent"]);
-  assertStringIncludes(warnings[0].message, "84.00 EUR on 2026-12-04, is recorded already as an expense of another");
-  assertStringIncludes(warnings[0].message, "both count now");
-  assertEquals(await paymentsOf(database, power), [paid("2026-12-05", 8000, false)]);
-  assertEquals((await books.call("list_expenses")).totals_by_currency, { EUR: "248.00" });
-});
+test(
+  "an automatic payment that waited for its amount takes over the expense of that amount",
+  async (database, books) => {
+    const addBill = async (name: string) =>
+      (await books.ok("add_bill", { name, amount_mode: "variable", first_due: "2026-12-05", autopay: true })).bill.id;
+    books.goTo("2026-12-05");
+    const items = ["Gas", "Power"].map((name) => ({ name, amount: "84", date: "2026-12-04" }));
+    await books.ok("log_expenses", { items });
+    const [gas, power] = [await addBill("Gas"), await addBill("Power")];
+    books.goTo("2026-12-06");
+    const set = (bill_id: string, amount: string) =>
+      books.call("update_bill", { bill_id, occurrence: { due_on: "2026-12-05", action: "set_amount", amount } });
+    assertEquals((await set(gas, "84")).warnings, []);
+    assertEquals(await paymentsOf(database, gas), [paid("2026-12-04", 8400, false)]);
+    // A person's amount is exact, so both payments count, and the answer reports it.
+    const { warnings } = await set(power, "80");
+    assertEquals(warnings.map(({ code }: Json) => code), ["already_spent"]);
+    assertStringIncludes(warnings[0].message, "84.00 EUR on 2026-12-04, is recorded already as an expense of another");
+    assertStringIncludes(warnings[0].message, "both count now");
+    assertEquals(await paymentsOf(database, power), [paid("2026-12-05", 8000, false)]);
+    assertEquals((await books.call("list_expenses")).totals_by_currency, { EUR: "248.00" });
+  },
+);
 
 test("an estimated amount is recorded as an estimate, which a person can correct", async (database, books) => {
   const { bill } = await books.ok("add_bill", {
@@ -204,7 +207,7 @@ test("warnings never mention another organization", async (database, books) => {
 });
 
 test(
-  "an automatic payment without a known amount is neither paid nor overdue until somebody enters it",
+  "an automatic payment without a known amount is neither paid nor overdue until somebody enters the amount",
   async (database, books) => {
     const { bill } = await books.ok("add_bill", {
       name: "Power",

@@ -28,7 +28,7 @@ Deno.test(
 );
 
 Deno.test(
-  "undo_change of bills: a payment months later: the date is overdue, later ones are unchanged",
+  "undo_change of bills: undoing a payment months later makes its date overdue and leaves later ones unchanged",
   withBooks(async (books, rent) => {
     const { change_id } = await books.call("mark_bill_paid", { bill_id: rent.id, advance: true });
     books.goTo("2026-12-02");
@@ -40,7 +40,7 @@ Deno.test(
 );
 
 Deno.test(
-  "undo_change of bills: a part payment: only after the payment that settled the date",
+  "undo_change of bills: a part payment can be undone only after the payment that settled the date",
   withBooks(async (books, rent) => {
     const part = await books.call("mark_bill_paid", { bill_id: rent.id, advance: true, amount: "500" });
     const rest = await books.call("mark_bill_paid", { bill_id: rent.id, due_on: "2026-12-01" });
@@ -57,7 +57,7 @@ Deno.test(
 );
 
 Deno.test(
-  "undo_change of bills: the payment that ended a bill: it is active again",
+  "undo_change of bills: undoing the payment that ended a bill makes it active again",
   withBooks(async (books) => {
     const { bill } = await books.ok("add_bill", {
       name: "Deposit",
@@ -83,7 +83,7 @@ Deno.test(
 );
 
 Deno.test(
-  "undo_change of bills: names the bill that blocks the undo, whatever changed on it",
+  "undo_change of bills: an undo names the bill that blocks it, whatever changed on the bill",
   withBooks(async (books, rent) => {
     const change = (note: string, amount: string) => ({
       bill_id: rent.id,
@@ -113,7 +113,7 @@ Deno.test(
 );
 
 Deno.test(
-  'undo_change of bills: an automatic payment: it stays open, and is not what "undo that" means',
+  'undo_change of bills: undoing an automatic payment leaves its date open, and "undo that" skips it',
   withBooks(async (books, rent) => {
     const { bill } = await books.ok("add_bill", {
       name: "Netflix",

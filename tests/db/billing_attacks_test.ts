@@ -132,7 +132,7 @@ async function play({ holder, own, strangers }: Attack, stream: number): Promise
   return row!.lost;
 }
 
-Deno.test(`a stranger's subscription can only give, never take (${STREAMS} streams)`, async () => {
+Deno.test(`a stranger's subscription never reduces a plan (${STREAMS} streams)`, async () => {
   await database.exec(PLAY);
   for (const [index, stream] of fc.sample(attack, STREAMS).entries()) {
     assertEquals(await play(stream, index), null, JSON.stringify(stream));

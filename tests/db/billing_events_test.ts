@@ -61,7 +61,7 @@ Deno.test("past due counts from the first failure since the last payment, in any
   assertEquals((await planOf(database)).past_due_since, iso(12));
 });
 
-Deno.test("a failure reported late counts from the day before, so that the grace period is not over yet", async () => {
+Deno.test("a failure reported late counts from the previous day, so the grace period has not ended yet", async () => {
   await addOrganization(database, { trialEndsAt: null });
   const pending = { organizationId: ORGANIZATION, at: day(1) };
   await deliver(database, "subscription.pending", { ...pending, receivedAt: day(11) });

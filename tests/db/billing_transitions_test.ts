@@ -48,7 +48,7 @@ for (const [holder, { plan: plan0, trialEndsAt }] of Object.entries(HOLDERS)) {
   for (const [prior, events] of Object.entries(PRIOR)) {
     for (const [type, next] of Object.entries(NEXT)) {
       for (const [plan, planId] of Object.entries(PLANS)) {
-        Deno.test(`${holder}: ${type} of ${plan} when ${prior} ends in its named state if it counts`, async () => {
+        Deno.test(`${holder}: ${type} of ${plan} when ${prior} leads to its documented state if it counts`, async () => {
           const id = `org_${String(++organizations).padStart(12, "0")}`;
           await addOrganization(database, { id, plan: plan0, trialEndsAt });
           const about = { organizationId: id, planId, subscriptionId: `sub_${organizations}` };

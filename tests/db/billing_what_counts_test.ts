@@ -94,7 +94,7 @@ Deno.test("a subscription that was never active does not count beside a live one
   }
 });
 
-Deno.test("another subscription never reduces the plan: a grace period counts beside a cheaper plan, and beside an older failure", async () => {
+Deno.test("another subscription never reduces the plan: a grace period counts beside a cheaper plan or an older failure", async () => {
   await addOrganization(database, { trialEndsAt: null });
   const own = { organizationId: ORGANIZATION, subscriptionId: "sub_own", planId: PLANS.team };
   const stranger = { organizationId: ORGANIZATION, subscriptionId: "sub_stranger", planId: PLANS.pro };

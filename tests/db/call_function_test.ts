@@ -51,7 +51,7 @@ async function fillVault(values: Record<string, string>): Promise<void> {
   }
 }
 
-Deno.test("without a value in the vault a schedule fails with an error that names it and contains no secret", async () => {
+Deno.test("a schedule without its vault value fails with an error that names the value and contains no secret", async () => {
   for (
     const [values, missing] of [
       [{ cron_secret: SECRET }, "project_url"],
@@ -81,7 +81,7 @@ Deno.test("cron.job_run_details gets only the code of a pg_net error, since its 
   assert(!all.includes(SECRET), all);
 });
 
-Deno.test("each scheduled function has its schedules, and they call nothing else", async () => {
+Deno.test("each scheduled function has its schedules, which call nothing else", async () => {
   assertEquals(
     await database.query(
       "select jobname, schedule, command from cron.job where command like '%call_function%' order by jobname",

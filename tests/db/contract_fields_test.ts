@@ -73,7 +73,7 @@ for (const { listed: { name, inputSchema: { properties }, _meta } } of TOOLS) {
   });
 }
 
-Deno.test("an unread field is found: two equal calls give the same result", async () => {
+Deno.test("test of the test: an unread field is found, because two calls give the same result", async () => {
   const [{ source } = { source: "" }] = await database.query<{ source: string }>(
     "select pg_get_functiondef('app.parse_expense_item'::regproc) as source",
   );

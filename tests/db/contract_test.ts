@@ -107,7 +107,7 @@ Deno.test("next_term_on() counts terms as the German Civil Code does", async () 
   }
 });
 
-Deno.test("a contract of another form is refused", () => {
+Deno.test("an invalid contract is refused", () => {
   const takes = (contract: Json) => addBill.parse({ name: "X", amount: "1", first_due: "2026-12-01", contract }).ok;
   for (const notice of ["soon", "3", "25 months", "800 days", "3 months to never", "1 month to month; x"]) {
     assertEquals(takes({ notice }), false, notice);

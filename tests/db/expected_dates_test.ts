@@ -9,7 +9,7 @@ import { dueDate, endlessDates, type Schedule } from "./schedule_oracle.ts";
 import { addBill, expected, overdueOf, refresh, rowsOf, showBill, test, TODAY } from "./occurrence_bills.ts";
 
 test(
-  "expected_in_period() has open and future dates, without those paid or skipped in advance",
+  "expected_in_period() returns open and future dates, except those paid or skipped in advance",
   async (database, books) => {
     const rent = await addBill(books, { name: "Rent", payee: "Landlord", amount: "1000", first_due: "2026-11-30" });
     const gym = await addBill(books, { name: "Gym", frequency: "weekly", first_due: "2026-12-04" });

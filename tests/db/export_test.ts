@@ -183,7 +183,7 @@ Deno.test("an export contains no other organization's data, secrets, hashes or d
   }
 });
 
-Deno.test("the role decides at each page, and the plan does not", async () => {
+Deno.test("each page checks the role, but not the plan", async () => {
   await using database = await openDatabase();
   const { organizationId, userId: owner } = await openBooks(database, { day: "2026-11-20", plan: "free" });
   const people: Record<string, string> = { owner };
@@ -234,7 +234,7 @@ Deno.test("the audit trail records downloads, but not page views or rejected dow
   }]);
 });
 
-Deno.test("an export leaves out rows that row-level security hides", async () => {
+Deno.test("an export omits rows that row-level security hides", async () => {
   await using database = await openDatabase();
   const books = await openBooks(database, { day: "2026-11-20" });
   const { organizationId } = books;

@@ -19,7 +19,7 @@ const FIXED = [
   ...["facts", "hash", "layout", "payee_key", "size", "type"],
 ];
 
-Deno.test("each column that an undo can name has a label, and each label a column", async () => {
+Deno.test("each column that an undo can name has a label, and each label has a column", async () => {
   const books = await open();
   const columns = await database.query<{ name: string }>(
     `select distinct a.attname::text as name
@@ -118,6 +118,6 @@ Deno.test("every field that update_expenses and update_bill can change has a nam
   assertEquals(SUMMED_UP.filter((field) => !named.has(field)), [], "no change names it");
 });
 
-Deno.test("fieldNames() lists a name once and leaves unknown fields as they are", () => {
+Deno.test("fieldNames() lists a name once and returns unknown fields unchanged", () => {
   assertEquals(fieldNames(["amount_minor", "expected_minor", "share_bp", "tax_rate"]), "amount, your share, tax rate");
 });

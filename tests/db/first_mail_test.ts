@@ -37,7 +37,7 @@ Deno.test("a member who requests reminders gets one on the announced day", async
   assertEquals(await firstMail(member.userId, 11), "2026-11-22");
 });
 
-Deno.test("a member who doesn't ask, or already gets reminders, is not assigned", async () => {
+Deno.test("a member who requests no reminders, or already gets them, is not assigned", async () => {
   const books = await fresh();
   const member = await books.join();
   assertEquals((await add(member, { first_due: "2026-11-25" })).data.bill.assignee, undefined);

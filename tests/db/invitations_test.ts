@@ -29,7 +29,7 @@ Deno.test("invite_member() lets the owner invite to every role and managers to l
   });
 });
 
-Deno.test("an invitation makes a member once; a second click, a replay and a replay after removal change nothing", async () => {
+Deno.test("an invitation adds a member once; a second click and a replay, even after removal, change nothing", async () => {
   const home = await household(database);
   assertEquals(await invite(home, home.anna.userId, { role: "viewer" }), "invited");
   const { outcome, inviter, role, organization_name } = await read(home.stranger);
@@ -63,7 +63,7 @@ Deno.test("a forwarded invitation link shows only the invited address", async ()
   assertEquals(await accept(home.stranger, { email: "GUEST@example.com" }), "accepted");
 });
 
-Deno.test("the recipient of the mail sees an open invitation without a session, and whether its address has an account", async () => {
+Deno.test("the recipient of the mail sees an open invitation without a session, and whether the address has an account", async () => {
   const home = await household(database);
   await invite(home, home.anna.userId, { address: "guest@example.com" });
   const read = async (token = "first") =>
@@ -108,7 +108,7 @@ Deno.test("an invitation expires after seven days, and sending it again ends the
   assertEquals((await roles(home))[home.stranger], "manager");
 });
 
-Deno.test("withdraw_invitation() requires the right to invite, and the address can be invited again", async () => {
+Deno.test("withdraw_invitation() requires the right to invite, and allows a new invitation of the address", async () => {
   const home = await household(database);
   await invite(home, home.anna.userId, { role: "manager" });
   const withdraw = async (by: string) =>
@@ -149,7 +149,7 @@ Deno.test("an invitation ends when its inviter is removed, demoted or suspended"
   }
 });
 
-Deno.test("only the Team plan lets people join, also between invitation and acceptance; members stay", async () => {
+Deno.test("only the Team plan lets people join, even between invitation and acceptance; members stay", async () => {
   const home = await household(database);
   await invite(home, home.anna.userId);
   await database.query("update identity.organizations set plan = 'pro' where id = $1", [home.organizationId]);
@@ -164,7 +164,7 @@ Deno.test("only the Team plan lets people join, also between invitation and acce
   assertEquals(await accept(home.stranger), "accepted");
 });
 
-Deno.test("invite_member() refuses members, and the twenty-first open invitation", async () => {
+Deno.test("invite_member() refuses members and the twenty-first open invitation", async () => {
   const home = await household(database);
   const address = addressOf(home.member).toUpperCase();
   assertEquals(await invite(home, home.anna.userId, { address }), "already_member");

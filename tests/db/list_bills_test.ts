@@ -43,7 +43,7 @@ Deno.test(
 );
 
 Deno.test(
-  "list_bills shows the active bills by their earliest open date, with totals of all",
+  "list_bills sorts active bills by their earliest open date, with totals of all",
   withBooks(async (books) => {
     await add(books, "Later", { first_due: "2027-01-01", amount: "100", frequency: "yearly" });
     await add(books, "Soon", { first_due: "2026-11-25", amount: "30", frequency: "weekly" });
@@ -99,7 +99,7 @@ Deno.test(
 );
 
 Deno.test(
-  "list_bills a bill with another date this month is not paid yet",
+  "list_bills shows a bill with another date this month as not paid yet",
   withBooks(async (books) => {
     const gym = await add(books, "Gym", { first_due: "2026-11-20", frequency: "weekly" });
     await books.ok("mark_bill_paid", { bill_id: gym.id });
@@ -110,7 +110,7 @@ Deno.test(
 );
 
 Deno.test(
-  "list_bills an automatic payment counts as paid before it is recorded",
+  "list_bills counts an automatic payment as paid before it is recorded",
   withBooks(async (books) => {
     await add(books, "Netflix", { first_due: "2026-11-25", autopay: true });
     books.goTo("2026-11-26");
@@ -279,7 +279,7 @@ Deno.test(
 );
 
 Deno.test(
-  "list_bills a variable bill shows its provider but no price changes",
+  "list_bills shows the provider of a variable bill but no price changes",
   withBooks(async (books) => {
     const power = await add(books, "Power", { first_due: "2026-12-01", amount: undefined, amount_mode: "variable" });
     await database.query(
@@ -309,7 +309,7 @@ Deno.test(
 );
 
 Deno.test(
-  "list_bills totals count only a bill's remaining dates, and mark estimates and conversions",
+  "list_bills counts only a bill's remaining dates in totals, and marks estimates and conversions",
   withBooks(async (books) => {
     await addRate(database, "USD", "2026-11-27", "1.25");
     books.goTo("2026-11-30");

@@ -208,7 +208,7 @@ Deno.test("an earlier fall and a new limit are mailed again, and a fall that no 
   assertEquals(await told("2026-11-14"), []);
 });
 
-Deno.test("only people who see everything and get all mails are warned of a low balance, each in their own books", async () => {
+Deno.test("only people who see everything and get all mails receive low-balance warnings, each about their own books", async () => {
   await database.reset();
   const [ana, other] = [await tenant(), await tenant()];
   await limit(ana, "500");
@@ -277,7 +277,7 @@ async function whilePlanted(books: Books, statement: string, act: () => Promise<
 const inOrder = (people: Books[]) =>
   people.toSorted((one, other) => one.organizationId < other.organizationId ? -1 : 1);
 
-Deno.test("limits are checked once a day, also when nothing falls", async () => {
+Deno.test("limits are checked once a day, even when no balance falls", async () => {
   await database.reset();
   const books = await openBooks(database, { day: DAY });
   await say(books, "Giro", "1000");
@@ -308,7 +308,7 @@ Deno.test("a forecast that fails stops neither the other organizations nor its o
   assertEquals(next, [first!.userId]);
 });
 
-Deno.test("limits are checked on pages after the bills, and many over several pages", async () => {
+Deno.test("limits are checked page by page after the bills", async () => {
   await database.reset();
   const people: Books[] = [];
   for (let n = 0; n < 5; n++) {
@@ -324,7 +324,7 @@ Deno.test("limits are checked on pages after the bills, and many over several pa
   assertEquals(heard.toSorted(), people.map(({ userId }) => userId).toSorted());
 });
 
-Deno.test("a page ends after two seconds, also between the members of an organization", async () => {
+Deno.test("a page ends after two seconds, even between the members of an organization", async () => {
   await database.reset();
   const [first, second] = inOrder([await tenant(), await tenant()]);
   for (const books of [first!, second!]) await limit(books, "500");

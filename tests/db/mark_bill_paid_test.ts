@@ -146,7 +146,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid in advance does not mean the date of the day",
+  "mark_bill_paid in advance does not pay the date of the day",
   withRent(async (books, rent) => {
     books.goTo("2026-12-01");
     const error = await books.fails("invalid_argument", "mark_bill_paid", { bill_id: rent.id, advance: true });
@@ -155,7 +155,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid takes part payments until nothing remains",
+  "mark_bill_paid accepts part payments until nothing remains",
   withRent(async (books, rent) => {
     const part = await books.call("mark_bill_paid", { bill_id: rent.id, amount: "500" });
     assertEquals(part.warnings, [{
@@ -184,7 +184,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid a repeated call pays nothing twice",
+  "mark_bill_paid pays nothing twice after a repeated call",
   withRent(async (books, rent) => {
     const first = await books.ok("mark_bill_paid", { bill_name: "Rent" });
     const error = await books.fails("already_paid", "mark_bill_paid", { bill_name: "Rent" });
@@ -200,7 +200,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid a repeated part payment pays nothing twice",
+  "mark_bill_paid pays nothing twice after a repeated part payment",
   withRent(async (books, rent) => {
     await books.ok("mark_bill_paid", { bill_id: rent.id, amount: "500" });
     await books.fails("already_paid", "mark_bill_paid", { bill_id: rent.id, amount: "500" });
@@ -210,7 +210,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid treats another member's call, and one days later, as a repeat",
+  "mark_bill_paid treats a call by another member, or days later, as a repeat",
   withRent(async (books, rent) => {
     await books.ok("mark_bill_paid", { bill_id: rent.id, paid_on: "2026-11-01" });
     const member = await books.join();
@@ -249,7 +249,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid advance pays the one date that follows, once",
+  "mark_bill_paid with advance pays the one date that follows, once",
   withRent(async (books, rent) => {
     const open = await books.fails("invalid_argument", "mark_bill_paid", { bill_id: rent.id, advance: true });
     assertEquals([open.field, open.message.includes("2026-11-01")], ["advance", true]);
@@ -315,7 +315,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid a bill with one date is paid ahead of time, and only once",
+  "mark_bill_paid pays a bill with a single date ahead of time, and only once",
   withRent(async (books) => {
     const { bill } = await books.ok("add_bill", {
       name: "Plumber",
@@ -380,7 +380,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid a correction takes the rate of its own day",
+  "mark_bill_paid converts a correction at the rate of its own day",
   withRent(async (books) => {
     await addRate(database, "USD", "2026-11-02", "1.1000");
     await addRate(database, "USD", "2026-11-16", "1.2000");
@@ -442,7 +442,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid the charged amount replaces an estimate",
+  "mark_bill_paid replaces an estimate with the charged amount",
   withRent(async (books) => {
     const { bill } = await books.ok("add_bill", {
       name: "Gas",
@@ -460,7 +460,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid a variable bill needs its amount until it is known",
+  "mark_bill_paid requires the amount of a variable bill until it is known",
   withRent(async (books) => {
     const { bill } = await books.ok("add_bill", { name: "Power", amount_mode: "variable", first_due: "2026-12-01" });
     const error = await books.fails("invalid_argument", "mark_bill_paid", { bill_id: bill.id, advance: true });
@@ -505,7 +505,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid a date before the bill was added can be paid when named",
+  "mark_bill_paid pays a date before the bill was added when the call names it",
   withRent(async (books, rent) => {
     await books.fails("invalid_argument", "mark_bill_paid", { bill_id: rent.id, due_on: "2026-10-01" });
     const { bill } = await books.ok("add_bill", { name: "Phone", amount: "20", first_due: "2026-09-10" });
@@ -515,7 +515,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid a date may be named as scheduled or as due",
+  "mark_bill_paid accepts a date as scheduled or as due",
   withRent(async (books) => {
     books.goTo("2026-11-16");
     for (const due_on of ["2026-11-22", "2026-11-23"]) {
@@ -647,7 +647,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid refuses a paused bill with nothing open, and pays its open dates",
+  "mark_bill_paid refuses a paused bill without open dates, and pays open ones",
   withRent(async (books, rent) => {
     await database.query("update app.expenses set status = 'paused', next_due = null where id = $1", [rent.id]);
     await books.fails("invalid_argument", "mark_bill_paid", { bill_id: rent.id, due_on: "2026-12-01" });
@@ -658,7 +658,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid refuses a bill that is fully paid, or deleted",
+  "mark_bill_paid refuses a bill that is fully paid or deleted",
   withRent(async (books) => {
     const { bill } = await books.ok("add_bill", {
       name: "Deposit",
@@ -676,7 +676,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid corrects a date in the currency that it was paid in",
+  "mark_bill_paid corrects a date in the currency of its payment",
   withRent(async (books, rent) => {
     await books.ok("mark_bill_paid", { bill_id: rent.id, due_on: "2026-11-01" });
     await books.ok("update_bill", { bill_id: rent.id, set: { currency: "JPY", amount: "190000" } });

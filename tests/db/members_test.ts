@@ -8,7 +8,7 @@ import { addressOf, AT, type Household, household, later, membersOf } from "./ho
 const database = await sharedDatabase();
 const { invite, accept, about, handover, handoverId, roles, events } = membersOf(database);
 
-Deno.test("change_member_role() lets the owner change every role and managers those of members and viewers", async () => {
+Deno.test("change_member_role() lets the owner change every role, and managers those of members and viewers", async () => {
   const home = await household(database);
   const { anna, manager, member, viewer, stranger } = home;
   const change = (by: string, of: string, role: string) => about("change_member_role", home, { by, member: of, role });
@@ -186,7 +186,7 @@ Deno.test("delete_account() has the effects of a removal in each organization", 
   assertEquals(left, [{ proposal: "withdrawn", invited: 0, memberships: 0, assigned: 0 }]);
 });
 
-Deno.test("remove_member() leaves their other organizations unchanged", async () => {
+Deno.test("remove_member() leaves the member's other organizations unchanged", async () => {
   const home = await household(database);
   const other = await household(database).then(async (two) => {
     await addMember(database, two.organizationId, two.stranger, "member");
@@ -209,7 +209,7 @@ Deno.test("remove_member() leaves their other organizations unchanged", async ()
   assertEquals((await roles(other))[other.stranger], "member");
 });
 
-Deno.test("remove_member() refuses to remove the owner, or a manager for a manager, and lets others leave", async () => {
+Deno.test("remove_member() refuses to remove the owner, refuses a manager who removes a manager, and lets others leave", async () => {
   const home = await household(database);
   const { anna, manager, member, viewer, stranger } = home;
   const remove = (by: string, of: string) => about("remove_member", home, { by, member: of });
@@ -278,7 +278,7 @@ Deno.test("the asked member confirms a hand-over once within seven days, and the
   ]);
 });
 
-Deno.test("end_handover() lets only the owner or the asked member end it; removal ends it too", async () => {
+Deno.test("end_handover() accepts only the owner or the asked member; removal ends a hand-over too", async () => {
   const home = await household(database);
   const { anna, manager, member } = home;
   for (const by of [anna.userId, member]) {
@@ -295,7 +295,7 @@ Deno.test("end_handover() lets only the owner or the asked member end it; remova
   assertEquals((await roles(home))[anna.userId], "owner");
 });
 
-Deno.test("a hand-over moves dates to the new owner's zone, keeps the plan, and ends invitations of managers", async () => {
+Deno.test("a hand-over moves dates to the new owner's time zone, keeps the plan, and ends invitations of managers", async () => {
   const home = await household(database);
   const { anna, member } = home;
   await database.query("update identity.profiles set timezone = 'Pacific/Auckland' where user_id = $1", [member]);

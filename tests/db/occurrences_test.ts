@@ -47,7 +47,7 @@ test(
 );
 
 test(
-  "passed dates stay open and overdue; reading shows them without writing, a roll writes them",
+  "passed dates stay open and overdue; reading shows them without writing, and a roll writes them",
   async (database, books) => {
     const bill = await addBill(books, { first_due: "2026-11-30" });
     books.goTo("2027-03-31");

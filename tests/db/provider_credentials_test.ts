@@ -107,7 +107,7 @@ for (const [what, end] of Object.entries(ENDINGS)) {
   });
 }
 
-Deno.test("the credential stays while its link is paused, failing, or its bill can still be restored", async () => {
+Deno.test("the credential stays while its link is paused or failing, or its bill can still be restored", async () => {
   const { books, billId, linkId } = await connectBill();
   for (const status of ["paused", "needs_reauth", "active"]) {
     await database.query("update app.provider_links set status = $1 where id = $2", [status, linkId]);
@@ -149,7 +149,7 @@ Deno.test("signed-in people cannot remove others' credentials by ending links", 
   assertEquals((await readEnvelopes(linkId)).length, 1);
 });
 
-Deno.test("reseal_provider_credential() replaces the value that was read, and nothing newer", async () => {
+Deno.test("reseal_provider_credential() replaces the value that was read, and no newer one", async () => {
   const connected = await connectBill();
   const { linkId, envelope } = connected;
   const rotated = [btoa("n".repeat(32)), ...KEYS];

@@ -5,7 +5,7 @@ import { openDatabase } from "../_support/database.ts";
 const AT = "2026-11-20T03:17:00Z";
 const ago = (interval: string) => `timestamptz '${AT}' - interval '${interval}'`;
 
-Deno.test("jobs.purge_expired() deletes expired rows and nothing else", async () => {
+Deno.test("jobs.purge_expired() deletes only expired rows", async () => {
   await using database = await openDatabase();
   const books = await openBooks(database, { day: "2026-11-20" });
   const { organizationId: organization, userId: user } = books;

@@ -42,7 +42,7 @@ Deno.test("overdue bills are listed with due ones, one line each", async () => {
   );
 });
 
-Deno.test("a digest lists 100 due bills, and counts the others", async () => {
+Deno.test("a digest lists 100 due bills and counts the others", async () => {
   const books = await fresh();
   for (let n = 1; n <= 102; n++) await addBill(books, `Bill ${n}`, n > 101 ? "2026-11-23" : "2026-11-22");
   const [digest] = await run(at("2026-11-20"));
@@ -108,7 +108,7 @@ Deno.test("snoozing beyond the due date gives one reminder, on that day", async 
   assertEquals(log!.until, ["never", "2026-11-22", "2026-11-24"]);
 });
 
-Deno.test("a snoozed bill that was paid meanwhile, or stopped, sends nothing", async () => {
+Deno.test("a snoozed bill that was stopped, or paid in the meantime, sends nothing", async () => {
   const books = await fresh();
   for (const name of ["Paid", "Stopped", "Overdue"]) await addBill(books, name, "2026-11-20");
   await run(at("2026-11-18"));
@@ -122,7 +122,7 @@ Deno.test("a snoozed bill that was paid meanwhile, or stopped, sends nothing", a
   assertEquals(said(await run(at("2026-11-22"))), []);
 });
 
-Deno.test("a bill with several lead times is mailed once at each, in any given order", async () => {
+Deno.test("a bill with several lead times is mailed once at each, in whatever order they were set", async () => {
   const books = await fresh({ day: "2026-11-01" });
   const id = await addBill(books, "Tax", "2026-11-30", {
     remind_days_before: 3,

@@ -107,7 +107,7 @@ Deno.test("reaching 80 and 100 percent at once gives one line, and falling below
   );
 });
 
-Deno.test("a corrected budget is left out of an unsent mail and can be reported later", async () => {
+Deno.test("a corrected budget is omitted from an unsent mail and can be reported later", async () => {
   const books = await shopper("2026-11-10", "300");
   await set(books, "500");
   const { change_id } = await log(books, "300");
@@ -119,7 +119,7 @@ Deno.test("a corrected budget is left out of an unsent mail and can be reported 
   assertEquals(used(await run(at("2026-11-12"))), ["Groceries 500.00/500.00 100%"]);
 });
 
-Deno.test("notices of a month's last days arrive on the first days of the next", async () => {
+Deno.test("notices about a month's last days arrive on the first days of the next month", async () => {
   const books = await shopper("2026-11-30", "490");
   await set(books, "500");
   await set(books, "490", { per: "year" });
@@ -161,7 +161,7 @@ Deno.test("a notice joins the day's mail, or the next one once that was sent", a
   assertEquals(used(await run(at("2026-11-12"))), ["Groceries 510.00/500.00 102%"]);
 });
 
-Deno.test("payments without a rate are left out and counted", async () => {
+Deno.test("payments without a rate are omitted and counted", async () => {
   const books = await shopper("2026-11-10", "400");
   await set(books, "500");
   await log(books, "100", { currency: "CHF" });

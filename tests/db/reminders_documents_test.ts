@@ -37,7 +37,7 @@ Deno.test("a digest counts an attached document that asks for another account", 
   assertEquals(await said([ana], "2026-11-20"), [[{ came: 2, waiting: 1 }]]);
 });
 
-Deno.test("a digest counts the documents since the last one that its reader sees", async () => {
+Deno.test("a digest counts the documents since the last one that its reader may see", async () => {
   const ana = await fresh();
   const [ben, carla] = [await ana.join(), await ana.join()];
   const other = await openBooks(database, { day: "2026-11-10" });
@@ -84,7 +84,7 @@ async function told(people: Books[], day: string): Promise<unknown[]> {
   });
 }
 
-Deno.test("a document that needs somebody causes one digest on the next day, for those who may decide", async () => {
+Deno.test("a document that needs a person causes one digest on the next day, for people who may decide", async () => {
   const ana = await fresh();
   const [ben, carla, dan] = [await ana.join("manager"), await ana.join(), await ana.join()];
   const other = await openBooks(database, { day: "2026-11-10" });
@@ -116,7 +116,7 @@ Deno.test("an attached document causes no digest", async () => {
   assertEquals(await told([ana], "2026-11-11"), [undefined]);
 });
 
-Deno.test("waiting mail causes one digest for those who may accept it, and is named until it expires", async () => {
+Deno.test("waiting mail causes one digest for people who may accept it, and is named until it expires", async () => {
   const ana = await fresh();
   const [ben, carla] = [await ana.join("manager"), await ana.join()];
   const other = await openBooks(database, { day: "2026-11-10" });

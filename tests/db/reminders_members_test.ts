@@ -100,7 +100,7 @@ Deno.test("a member who chooses all mails gets this organization's bills; others
   assertEquals(saidTo(await run(at("2026-11-21"))), { [anna.userId]: "Water 3", [cleo.userId]: "Rent 1, Water 3" });
 });
 
-Deno.test("an owner without mails does not stop the assignee's", async () => {
+Deno.test("an owner without mails does not stop the assignee's mails mails", async () => {
   const { anna, ben } = await couple();
   await addBill(anna, "Rent", "2026-11-22", { assignee: "me" });
   await addBill(anna, "Water", "2026-11-22", { assignee: addressOf(ben) });

@@ -21,7 +21,7 @@ const SOON = "2026-11-10";
 /** Due on days outside the test. */
 const FAR = "2027-06-20";
 
-Deno.test("the end of a trial is announced 7 days and 1 day before, never after", async () => {
+Deno.test("the end of a trial is announced 7 days and 1 day before, never afterwardswards", async () => {
   const books = await fresh({ day: SOON });
   await addBill(books, "Zoom", FAR, { trial_ends_on: "2026-11-20" });
   assertEquals(await daysOf(SOON, 14), { "11-13": "trial Zoom 7", "11-19": "trial Zoom 1" });
@@ -29,7 +29,7 @@ Deno.test("the end of a trial is announced 7 days and 1 day before, never after"
   assertEquals(await daysOf("2026-11-24", 3), { "11-24": "trial Zoom 1" });
 });
 
-Deno.test("a missed day is caught up: the trial that ends today, and the last day to cancel", async () => {
+Deno.test("a run catches up on a missed day: the trial that ends today, and the last day to cancel", async () => {
   const books = await fresh({ day: SOON });
   await addBill(books, "Zoom", FAR, { trial_ends_on: "2026-11-20" });
   await addBill(books, "Gym", FAR, { renews_on: "2026-12-20", notice_days: 30 });
@@ -170,7 +170,7 @@ Deno.test("a missing provider amount is reported once polling ends", async () =>
   assertEquals(await daysOf("2026-11-08", 10), { "11-11": "awaited Power -9" });
 });
 
-Deno.test("no notice for muted, cancelled or deleted bills, or plans without reminders", async () => {
+Deno.test("muted, cancelled or deleted bills, and plans without reminders, cause no notice", async () => {
   const books = await fresh({ day: SOON });
   const trial = { trial_ends_on: "2026-11-20" };
   const [muted, cancelled, deleted] = [

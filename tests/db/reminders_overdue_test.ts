@@ -28,7 +28,7 @@ Deno.test("an open date is mailed on its day and after 3, 7, 21, 35 and 49 days"
   assertEquals(log, [{ due_on: FIRST }], "the reminder log has one row for an expense and due date");
 });
 
-Deno.test("a missed day is made up for within two days, and not later", async () => {
+Deno.test("a missed day is caught up on within two days, and not later", async () => {
   const books = await fresh({ day: FIRST });
   await addBill(books, "Deposit", FIRST, ONCE);
   await run(at(FIRST));
@@ -83,7 +83,7 @@ Deno.test("a snooze postpones the nudges to 3, 7 and 21 days after its end", asy
   assertEquals((await mailDays(daysAfter(FIRST, 5), 30)).map(([day]) => day + 5), [10, 13, 17, 31]);
 });
 
-Deno.test("one organization's overdue bill is nudged to its owner alone", async () => {
+Deno.test("an overdue bill of one organization is nudged only to its owner", async () => {
   const one = await fresh({ day: FIRST });
   const other = await openBooks(database, { day: FIRST });
   await addBill(one, "Deposit", FIRST, ONCE);
@@ -93,7 +93,7 @@ Deno.test("one organization's overdue bill is nudged to its owner alone", async 
   assertEquals([digests.map(({ recipient_id }) => recipient_id), said(digests)], [[one.userId], ["Deposit -3"]]);
 });
 
-Deno.test("a nudge is dropped once paid, and repeated after a lost answer", async () => {
+Deno.test("a nudge is dropped after payment, and repeated after a lost response", async () => {
   const books = await fresh({ day: FIRST });
   await addBill(books, "Deposit", FIRST, ONCE);
   await run(at(FIRST));

@@ -47,7 +47,7 @@ Deno.test("mails go to the confirmed reminder address, else the sign-in address,
   assertEquals(second!.content.address, "bills@example.com");
 });
 
-Deno.test("the day is the owner's: Kolkata, New York, Kiritimati and Apia, across daylight saving", async () => {
+Deno.test("the owner's time zone determines the day: Kolkata, New York, Kiritimati and Apia, across daylight saving", async () => {
   // At 08:00 UTC, and at the end of the catch-up at 11:50 UTC.
   const days: [zone: string, at: string, today: string][] = [
     ["Asia/Kolkata", "2026-11-20T08:00Z", "2026-11-20"],
@@ -81,7 +81,7 @@ Deno.test("the day is the owner's: Kolkata, New York, Kiritimati and Apia, acros
   }
 });
 
-Deno.test("changing time zone mid-day gives one digest that day, and one the next", async () => {
+Deno.test("changing the time zone mid-day gives one digest that day and one the next", async () => {
   const journeys: [from: string, to: string][] = [
     ["Pacific/Kiritimati", "Pacific/Honolulu"],
     ["Pacific/Honolulu", "Pacific/Kiritimati"],

@@ -50,7 +50,7 @@ Deno.test("a plan with a failed payment ends with the same mails, seven days aft
   assertEquals(days, { 13: ["past_due 3 false VAT 17,Rent 30"], 16: ["past_due 0 true VAT 17,Rent 30"] });
 });
 
-Deno.test("a canceled subscription is mailed at the next run, once, and again only after it was resumed", async () => {
+Deno.test("a canceled subscription is mailed once at the next run, and again only after it was resumed", async () => {
   const { organizationId } = await booksWith("plan = 'free', trial_ends_at = null");
   await database.query(
     "insert into billing.billing_plans (provider_plan_id, plan) values ($1, 'pro') on conflict do nothing",

@@ -163,7 +163,7 @@ for (const [what, { table, insert }] of Object.entries(ROWS)) {
   });
 }
 
-Deno.test("a change keeps its contents while it can be undone, then only its existence", async () => {
+Deno.test("a change keeps its contents while it can be undone, and only its existence afterwards", async () => {
   await database.reset();
   const books = await openBooks(database, { day: "2026-10-01" });
   const logged = async (name: string) =>

@@ -86,7 +86,7 @@ Deno.test("roll_bills() has the same effect on each bill as refresh_bill()", asy
   );
 });
 
-Deno.test("a bill becomes stale on its owner's date, not the server's", async () => {
+Deno.test("a bill becomes stale by its owner's date, not the server's", async () => {
   await database.reset();
   const far = { day: "2026-11-18" };
   const kiritimati = await openBooks(database, { ...far, timezone: "Pacific/Kiritimati" });
@@ -101,7 +101,7 @@ Deno.test("a bill becomes stale on its owner's date, not the server's", async ()
   assertEquals((await rollAll(database, "2026-11-21T10:00:00Z")).advanced, 1);
 });
 
-Deno.test("a date that was paid in advance is not the next date again", async () => {
+Deno.test("a date that was paid in advance does not become the next date again", async () => {
   await database.reset();
   const books = await openBooks(database, { day: "2026-11-10" });
   const { bill } = await books.ok("add_bill", { name: "Rent", amount: "10", first_due: "2026-11-20" });
@@ -110,7 +110,7 @@ Deno.test("a date that was paid in advance is not the next date again", async ()
   assertEquals((await stateOf(books))[0]!.next_due, "2027-01-20");
 });
 
-Deno.test("a bill that cannot be rolled blocks no other, and is named", async () => {
+Deno.test("a bill that cannot be rolled is named and blocks no other", async () => {
   await database.reset();
   const books = await openBooks(database, { day: TODAY });
   const ids: string[] = [];
@@ -158,7 +158,7 @@ Deno.test("a bill with several dates on one day, after a weekend, is rolled once
   ]);
 });
 
-Deno.test("the latest passed bill is rolled first, and each due date lies in one page", async () => {
+Deno.test("the run rolls the latest passed bill first, and each due date is on one page", async () => {
   await database.reset();
   const books = await openBooks(database, { day: "2026-11-10" });
   const due = ["2026-11-11", "2026-11-15", "2026-11-15", "2026-11-18"];

@@ -21,7 +21,7 @@ async function twoBooks() {
   return { ours, theirs, claims: claimsOf(ours), other: claimsOf(theirs) };
 }
 
-Deno.test("a noted standing is ignored for other claims", async () => {
+Deno.test("a recorded standing is ignored for other claims", async () => {
   const { ours, theirs, claims, other } = await twoBooks();
   await database.asRole("authenticated", claims, async (session) => {
     await session.query("select identity.note_standing()");
@@ -44,7 +44,7 @@ Deno.test("a noted standing is ignored for other claims", async () => {
   });
 });
 
-Deno.test("a noted standing ends with its tool, on success and failure", async () => {
+Deno.test("a recorded standing ends with its tool, on success and failure", async () => {
   const { claims } = await twoBooks();
   for (const [tool, args] of [["list_expenses", {}], ["list_expenses", { from: "2026-02-30" }]] as const) {
     await database.asRole("authenticated", claims, async (session) => {
@@ -56,7 +56,7 @@ Deno.test("a noted standing ends with its tool, on success and failure", async (
   }
 });
 
-Deno.test("a noted standing matches the tables for each role", async () => {
+Deno.test("a recorded standing matches the tables for each role", async () => {
   const { ours, claims } = await twoBooks();
   const member = await addPerson(database, "UTC");
   await addMember(database, ours.organizationId, member, "member");

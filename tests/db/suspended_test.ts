@@ -16,7 +16,7 @@ const owner = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "
 const suspend = (id: string, by = "banned_until = 'infinity'") =>
   database.query(`update auth.users set ${by} where id = $1`, [id]);
 
-Deno.test("is_active(): a ban counts until it expires, a deletion for good, and an unknown person is not active", async () => {
+Deno.test("is_active() is false during a ban, after a deletion and for an unknown person", async () => {
   const id = crypto.randomUUID();
   const isActive = async (at: string) =>
     (await database.query<{ active: boolean }>("select identity.is_active($1, $2) as active", [id, at]))[0]!.active;
@@ -83,7 +83,7 @@ for (const by of ["banned_until = '2026-11-21T08:00:00Z'", "deleted_at = '2026-1
   });
 }
 
-Deno.test("a digest created before its owner's suspension is not sent, and is regenerated after the ban", async () => {
+Deno.test("a digest created before its owner's suspension is not sent, and is created again after the ban", async () => {
   const { mail, run, to } = await reminders(2);
   mail.before = () => new Response("", { status: 503 });
   await database.asService("collect_reminders", { at: new Date(START) });

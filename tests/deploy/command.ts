@@ -117,7 +117,7 @@ async function run(options: { isDryRun?: boolean; replace?: string[]; settings?:
 
 const isRead = (kind: string) => kind === "POST /database/query";
 
-Deno.test("blank, misspelled and missing settings are named, and nothing is deployed", async () => {
+Deno.test("the command names blank, misspelled and missing settings and deploys nothing", async () => {
   await writeSettings({ ...SETTINGS, MAIL_FROM: "", MAIL_ULR: "smtp://x" });
   const { ok, text, writes } = await run();
   assertEquals([ok, writes], [false, []]);
@@ -178,7 +178,7 @@ Deno.test("a failed migration is rolled back, and the same command continues", a
   await database.exec("drop schema jobs");
 });
 
-Deno.test("each step fails once: later steps don't run, the same command continues, keys are generated once", async () => {
+Deno.test("after each step's failure, later steps don't run, the same command continues, and keys are generated once", async () => {
   let keys: Record<string, string> | undefined;
   for (const [kind, done] of some(FAILURES)) {
     // Secrets already exist; only those that differ are sent again.
@@ -199,7 +199,7 @@ Deno.test("each step fails once: later steps don't run, the same command continu
   assertEquals(outcomes.at(-1), "changed");
 });
 
-Deno.test("a lost answer ends the run, and the next run detects the completed work", async () => {
+Deno.test("a lost response ends the run, and the next run detects the completed work", async () => {
   for (const [kind, prepare, done] of some(LOST)) {
     prepare();
     api.loseNext(kind);
@@ -327,7 +327,7 @@ Deno.test("the project has the settings: secrets, site, mail server, templates, 
   assertEquals(count, 0, "the demo data was pushed");
 });
 
-Deno.test("the CLI reads supabase/config.toml as it is without a warning, and misses no variable that a push needs", async () => {
+Deno.test("the CLI reads supabase/config.toml without a warning and misses no variable that a push needs", async () => {
   const { ok, output: printed } = await supabase(root, ["config", "diff", `--remote=${PROJECT}`]);
   assert(ok, printed);
   // npm prints its own warnings, such as about its settings on this machine.
@@ -393,7 +393,7 @@ Deno.test("the task rejects wrong command lines, and a dry run succeeds", async 
 });
 
 Deno.test(
-  "the vault receives a rotated secret without a pending migration, and is refilled when emptied",
+  "the vault gets a rotated secret without a pending migration, and is refilled when emptied",
   NIGHTLY,
   async () => {
     const settings = await readSettings();

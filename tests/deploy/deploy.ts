@@ -46,7 +46,7 @@ Deno.test.afterAll(async () => {
 
 const api = await deploy();
 
-Deno.test("every function arrives, open to callers without a platform token", () => {
+Deno.test("every function is deployed, open to callers without a platform token", () => {
   assertEquals([...api.uploads.keys()].toSorted(), slugs);
   assertEquals([...api.live].toSorted(), slugs);
 });
@@ -57,7 +57,7 @@ Deno.test("every module is uploaded, without secrets and tests, in few files", a
 
 const deno = await edgeDeno();
 for (const slug of slugs) {
-  Deno.test(`${slug} starts from the uploaded files and answers a good and a bad request`, async () => {
+  Deno.test(`${slug} starts from the uploaded files and handles a good and a bad request`, async () => {
     await checkFunction(deno, { folder: await Deno.realPath(api.uploads.get(slug)!.folder), slug });
   });
 }

@@ -73,7 +73,7 @@ Deno.test("open reimbursements are listed with their total", async () => {
   assertEquals(await open(), [["Hotel: Client"], { EUR: "240.00" }]);
 });
 
-Deno.test("splits a payment: 60 for groceries, the rest a present", async () => {
+Deno.test("a split records 60 for groceries and the rest as a present", async () => {
   const { owner, bookkeeper } = await company();
   await owner.ok("update_settings", { budget: { action: "set", category: "Gifts", amount: "50" } });
   const receipt = { name: "Supermarket", amount: "79.99", tax_percent: 7, date: "2026-10-05" };
@@ -118,7 +118,7 @@ Deno.test("splits a payment: 60 for groceries, the rest a present", async () => 
   assertEquals(await rows(), []);
 });
 
-Deno.test("split is refused for a foreign organization and after the plan ends", async () => {
+Deno.test("split is refused for another organization and after the plan ends", async () => {
   const { owner } = await company();
   const { data } = await owner.ok("log_expenses", { items: [{ name: "Shop", amount: "80", date: "2026-10-05" }] });
   const split = { ids: [data.results[0].id], set: { split: [{ amount: "60", category: "Food" }, {}] } };

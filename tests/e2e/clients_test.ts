@@ -67,14 +67,14 @@ for (const mode of ["legacy", "auto"] as const) {
   });
 }
 
-Deno.test("to a client, the function's own URL is a separate server", async () => {
+Deno.test("a client treats the function's own URL as a separate server", async () => {
   const { call, client } = await connectFor(person, `${stack.functions_url}/mcp`);
   assertEquals((await call("log_expenses", LUNCH)).ok, true);
   assertEquals((await call("list_expenses")).total_count, 1);
   await client.close();
 });
 
-Deno.test("a connector token is refused at the platform's own addresses and pages", async () => {
+Deno.test("the platform's own addresses and pages refuse a connector token", async () => {
   const { tokens, client } = await connectFor(person, stack.mcp_url);
   await client.close();
   const authorization = `Bearer ${tokens().access_token}`;

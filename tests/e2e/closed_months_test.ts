@@ -128,7 +128,7 @@ Deno.test("relabel_closed allows only notes, tags and categories to change in cl
   assertEquals((await owner.fails("update_expenses", relabel)).code, "month_closed");
 });
 
-Deno.test("only the owner closes months, only past ones, and only in this organization", async () => {
+Deno.test("only the owner closes months, and only past ones of this organization", async () => {
   const { owner, employee, goTo } = await company();
   const { owner: neighbour } = await company();
   assertEquals((await owner.fails("update_settings", { closed_through: "2026-09" })).code, "date_out_of_range");
@@ -242,7 +242,7 @@ Deno.test("automatic payments are recorded before a month closes; later ones wai
   assertEquals(await paid(spotify), ["2026-10-01"]);
 });
 
-Deno.test("a month closes once its values are final; a new base currency revalues it", async () => {
+Deno.test("a month closes once its values are final, and a new base currency revalues it", async () => {
   const { owner, goTo } = await company();
   await log(owner, "Hosting", "2026-09-15", { currency: "USD" });
   goTo("2026-10-02");

@@ -14,7 +14,7 @@ async function runDemo(folder: string, ...args: string[]): Promise<{ code: numbe
   return { code, text: decode(stdout), error: decode(stderr) };
 }
 
-Deno.test("the demo names the command to run when no stack is running", async () => {
+Deno.test("the demo names the command to start a stack when none is running", async () => {
   const folder = await Deno.makeTempDir({ prefix: "no-stack-" });
   const { code, error } = await runDemo(folder);
   assertEquals(code, 1);

@@ -42,7 +42,7 @@ const VICTIM_CALLS: [tool: string, args: Record<string, unknown>][] = [
   ["undo_change", {}],
 ];
 
-Deno.test("an organization is out of reach for members of another one", async () => {
+Deno.test("members of another organization cannot reach an organization", async () => {
   await using database = await openDatabase();
   const attacker = await newMember(database, { email: "attacker@example.com", organization: "Attacker" });
   const victim = await newMember(database, { email: "victim@example.com", organization: `${SECRET} org` });

@@ -111,7 +111,7 @@ Deno.test("reassigning the rent moves its reminders, and an undo moves them back
   assertEquals(Object.keys(await mailsOf("2026-10-30")), [ANNA]);
 });
 
-Deno.test("Ben's choice of all mails is his own, and his unsubscribe link ends his mails only", async () => {
+Deno.test("Ben's choice of all mails affects only him, and his unsubscribe link ends only his mails", async () => {
   const { anna, ben, mailsOf, mail } = await household();
   await anna.ok("add_bill", { name: "Water", amount: "30", first_due: "2026-11-01", frequency: "weekly" });
   await anna.ok("add_bill", { name: "Zoom", amount: "20", first_due: "2027-03-01", trial_ends_on: "2026-11-09" });

@@ -176,7 +176,7 @@ Deno.test("a merge copies missing tax and reimbursement to the remaining record"
   assertEquals(await fields(other), [null, null, "open", null]);
 });
 
-Deno.test("logging cannot be undone under a record that was merged into it", async () => {
+Deno.test("logging cannot be undone for the target of a merge", async () => {
   const member = await household();
   const logged = await member.ok("log_expenses", { items: [{ name: "Lidl", amount: "23.45", note: "milk" }] });
   const two = await log(member, { name: "Lidl Berlin", amount: "23.45" });

@@ -61,7 +61,7 @@ Deno.test("a payment years from its date needs confirmation, and the suggested c
   assertEquals(await paid(), [["2020-01-01", "1310.00"]]);
 });
 
-Deno.test("the amount of a paid date is corrected in one call, and undone as one", async () => {
+Deno.test("the amount of a paid date is corrected in one call and undone as one", async () => {
   const { ben, anna, paid, goTo } = await household();
   goTo("2026-11-01");
   await ben.ok("mark_bill_paid", { bill_name: "rent" });
@@ -75,7 +75,7 @@ Deno.test("the amount of a paid date is corrected in one call, and undone as one
   assertEquals(await paid(), [["2026-11-01", "1310.00"]]);
 });
 
-Deno.test("a bill due in five days is not shown as paid under due this week", async () => {
+Deno.test('a bill due in five days is not shown as paid under "due this week"', async () => {
   const { ben, goTo } = await household();
   await ben.ok("add_bill", { name: "Netflix", amount: "15.99", month_days: [5], autopay: true });
   goTo("2026-11-30");

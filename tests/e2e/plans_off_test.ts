@@ -24,7 +24,7 @@ async function accountIn(stack: TestStack): Promise<string> {
 }
 
 Deno.test({
-  name: "a stack has no plans until it has a checkout, unless deno task operate plans has decided",
+  name: "a stack has plans once it has a checkout, unless deno task operate plans has decided",
   // On a server the folder has no database; tests/db/plans_off_test.ts covers the same statements.
   ignore: Boolean(Deno.env.get("TEST_DATABASE_URL")),
   async fn() {

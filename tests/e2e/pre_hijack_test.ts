@@ -11,7 +11,7 @@ import { authClient } from "../_support/auth_client.ts";
 import { signIn, startStack } from "../_support/stack.ts";
 import { connectFor, personOf } from "./person.ts";
 
-Deno.test("a password set before the first confirmed sign-in gives no access", async () => {
+Deno.test("a password from before the first confirmed sign-in gives no access", async () => {
   await using stack = await startStack({ args: ["--no-demo"] });
   const victim = { email: "victim@example.com", password: "chosen by the attacker" };
   const attacker = authClient(stack).auth;

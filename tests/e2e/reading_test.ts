@@ -32,7 +32,7 @@ async function readAll(member: Member, tool: string, args: Json, rowsOf: (data: 
   throw new Error("the list does not end");
 }
 
-Deno.test("paging by text reads the whole list, for any limit", async () => {
+Deno.test("paging by text reads the whole list, whatever the limit", async () => {
   const member = await newPerson();
   const items = (from: number) =>
     Array.from({ length: 100 }, (_, index) => ({
@@ -160,7 +160,7 @@ Deno.test("filters can exclude a category and select one member's records", asyn
   assert(!error.details.members.includes(stranger.email));
 });
 
-Deno.test("a short file is in the answer; a longer one has a link for ten minutes", async () => {
+Deno.test("a short file is in the answer; a longer one has a link that works for ten minutes", async () => {
   const member = await newPerson();
   const items = Array.from(
     { length: 100 },

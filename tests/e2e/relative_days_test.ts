@@ -11,7 +11,7 @@ const dayOf = async (date: string, clock?: () => Date) =>
   (await (await newPerson(clock)).ok("log_expenses", { items: [{ name: "Lunch", amount: 9, date }] })).data.results[0]
     .date;
 
-Deno.test("a weekday of an expense is the last one, in the owner's calendar", async () => {
+Deno.test("a weekday of an expense means the latest one, in the owner's calendar", async () => {
   assertEquals(await dayOf("Monday"), "2026-10-05");
   assertEquals(await dayOf("Freitag"), "2026-10-02");
   assertEquals(await dayOf("last Tuesday"), "2026-09-29");
@@ -26,7 +26,7 @@ Deno.test("on that weekday itself the answer asks, and its hint works", async ()
   await person.ok("log_expenses", { items: [{ name: "Lunch", amount: 9, date: "2026-09-29" }] });
 });
 
-Deno.test("a weekday of a bill is the next one", async () => {
+Deno.test("a weekday of a bill means the next one", async () => {
   const person = await newPerson();
   const { data } = await person.ok("add_bill", {
     name: "Cleaning",
@@ -50,7 +50,7 @@ Deno.test("last_3_months ends today in sums, lists and charts, and the answer na
   assertMatch(chart.data.table, /in the last 3 months/);
 });
 
-Deno.test("next_month is the coming month in sums, and next_week in dates", async () => {
+Deno.test("next_month means the coming month in sums, and next_week in dates", async () => {
   const person = await newPerson();
   await person.ok("add_bill", { name: "Rent", amount: "900", first_due: "2026-11-01", frequency: "monthly" });
   const coming = { include_upcoming: true };

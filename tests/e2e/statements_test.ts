@@ -50,7 +50,7 @@ Deno.test("subscriptions of Wallos are refused with a hint to add them as bills"
   assertMatch(`${error.message} ${error.hint}`, /add_bill/);
 });
 
-Deno.test("a freelancer's account with more money in than out raises a question instead of being inverted", async () => {
+Deno.test("an account with more money in than out raises a question, and its signs are not inverted", async () => {
   const { call } = await newPerson();
   const csv =
     "Date,Description,Amount\n2026-11-02,Client A,3000.00\n2026-11-03,Hosting,-20.00\n2026-11-05,Client B,1800.00";

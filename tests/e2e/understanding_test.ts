@@ -42,7 +42,7 @@ Deno.test("a day without a year is the nearest one; an ambiguous one is refused 
   assertEquals((await fails("list_expenses", { from: "29 Feb" })).code, "date_out_of_range");
 });
 
-Deno.test('connecting "aws" is refused, says which providers there are, and offers an address that answers JSON', async () => {
+Deno.test('connecting "aws" is refused with the list of providers and the option of a JSON address', async () => {
   const { ok, fails } = await newPerson();
   const { data } = await ok("add_bill", { name: "Cloud", amount_mode: "variable", first_due: "2026-11-01" });
   const bill_id = data.bill.id;
@@ -67,7 +67,7 @@ Deno.test("a name is suggested only when it is similar", async () => {
   assertEquals((await fails("mark_bill_paid", { bill_name: "Netflx" })).details.suggestions, ["Netflix"]);
 });
 
-Deno.test("a salary is not turned into a refund", async () => {
+Deno.test("a salary is not recorded as a refund", async () => {
   const { fails } = await newPerson();
   for (const amount of ["-2500", -2500]) {
     const { hint } = await fails("log_expenses", { items: [{ name: "Salary", amount }] });

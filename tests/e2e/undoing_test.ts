@@ -19,7 +19,7 @@ const log = (member: Member, name: string, amount: string) =>
 const names = async (member: Member) =>
   (await member.ok("list_expenses")).data.rows.map(({ name }: Json) => name).toSorted();
 
-Deno.test("repeated undo reverts one change, and old changes need their id", async () => {
+Deno.test("each each repeated undo reverts one change, and old changes need their id", async () => {
   const { owner, clock, goTo } = await company();
   goTo("2026-10-03T18:00:00Z");
   const groceries = await log(owner, "Groceries", "80");
@@ -41,7 +41,7 @@ Deno.test("repeated undo reverts one change, and old changes need their id", asy
   assertEquals(await names(owner), ["Tea"]);
 });
 
-Deno.test("a retry of an undo with its key answers the first result", async () => {
+Deno.test("a retried undo with the same key returns the first result", async () => {
   const { owner } = await company();
   await log(owner, "Dinner", "40");
   await log(owner, "Tea", "2");
@@ -52,7 +52,7 @@ Deno.test("a retry of an undo with its key answers the first result", async () =
   assertEquals(await names(owner), ["Dinner"]);
 });
 
-Deno.test("an employee cannot delete Payroll and its payments in one call by accident", async () => {
+Deno.test("an employee cannot accidentally delete Payroll and its payments in one call", async () => {
   const { owner, employee, goTo } = await company();
   const { data: { bill } } = await owner.ok("add_bill", { name: "Payroll", amount: "48250", month_days: [28] });
   for (const month of ["10", "11", "12"]) {

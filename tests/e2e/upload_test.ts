@@ -15,7 +15,7 @@ const WINDOWS_1250: Record<string, number> = { ę: 0xea, Ł: 0xa3, ó: 0xf3, ź:
 const inWindows1250 = (text: string) => Uint8Array.from(text, (letter) => WINDOWS_1250[letter] ?? letter.charCodeAt(0));
 const takesFile = (form: { fields: Record<string, string> }) => "file" in form.fields;
 
-Deno.test("a statement uploaded by the assistant's link is in the books after its preview is committed", async () => {
+Deno.test("a statement uploaded through the assistant's link is in the books after its preview is committed", async () => {
   await using stack = await startStack({ args: ["--no-demo"] });
   const mira = await newPerson(stack, "mira@example.com");
   const { client, call } = await connectFor(mira, stack.mcp_url);
@@ -86,7 +86,7 @@ Deno.test("a statement uploaded by the assistant's link is in the books after it
   await client.close();
 });
 
-Deno.test("a file of 10 MB passes through the front door, and a larger one is refused by a page", async () => {
+Deno.test("a file of 10 MB passes through the front door, and a page refuses a larger one", async () => {
   await using stack = await startStack({ args: ["--no-demo"] });
   const mira = await newPerson(stack, "mira@example.com");
   const { client, call } = await connectFor(mira, stack.mcp_url);

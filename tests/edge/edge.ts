@@ -51,7 +51,7 @@ Deno.test("unit tests pass on Deno 2.1.4", async () => {
 });
 
 for (const slug of await builtFunctions(ROOT)) {
-  Deno.test(`${slug} starts on Deno 2.1.4 and answers a good and a bad request`, () =>
+  Deno.test(`${slug} starts on Deno 2.1.4 and handles a good and a bad request`, () =>
     checkFunction(deno, { folder, slug }));
 }
 

@@ -42,7 +42,7 @@ const ADDRESSES = [
 /** Methods are case-sensitive, and names of object properties are valid methods too (RFC 9110 §9.1). */
 const UNKNOWN = ["TRACE", "TRACK", "FOO", "PROPFIND", "get", "__proto__", "constructor", "toString"];
 
-Deno.test("TRACE and unknown methods answer 405 with Allow at every address of every function, and echo nothing", async () => {
+Deno.test("TRACE and unknown methods return 405 with Allow at every address of every function, and echo nothing", async () => {
   const functions = createAll("https://expenses.example");
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, functions);
   try {
@@ -78,7 +78,7 @@ Deno.test("Allow names exactly the methods that an endpoint serves", async () =>
   }
 });
 
-Deno.test("every answer of an https site carries HSTS for its own host: pages, JSON, errors, redirects, preflights", async () => {
+Deno.test("every response of an https site contains HSTS for its own host: pages, JSON, errors, redirects, preflights", async () => {
   for (
     const [siteUrl, expected] of [["https://expenses.example", "max-age=31536000"], ["http://127.0.0.1:54321", null]]
   ) {

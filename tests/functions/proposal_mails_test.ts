@@ -125,7 +125,7 @@ Deno.test("strangers' text never becomes a link or our own words", () => {
   assertEquals(legibleName("Pay at 93.184.216.34/pay", 60), "Pay at 93.184. 216. 34/ pay");
 });
 
-Deno.test("members are called by their addresses", () => {
+Deno.test("mails call members by their addresses", () => {
   const between = [{ member: "anna@example.com", weight: 1 }, { member: "ben@example.com", weight: 1 }];
   const { text } = compose({
     ...asked,

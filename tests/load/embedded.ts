@@ -92,7 +92,7 @@ async function killWhileStarting(folder: string): Promise<void> {
   forget();
 }
 
-Deno.test(`killed at any instant, ${RUNS} times or more: no acknowledged write is lost, and none is partial`, async () => {
+Deno.test(`killing the stack at any instant, ${RUNS} times or more, loses no acknowledged write and leaves no partial one`, async () => {
   let stack = await startStack({ args: ["--no-demo", "--no-schedules"] });
   await newPerson(stack, EMAIL);
   const writes = new Writes();

@@ -45,7 +45,7 @@ Deno.test("a 503 counts as a failure, except at full load", async () => {
   await server.shutdown();
 });
 
-Deno.test("a request without a free connection waits for the next one, not for a job", {
+Deno.test("a request without a free connection waits for the next connection, not for a job", {
   sanitizeOps: false,
   sanitizeResources: false,
 }, async () => {

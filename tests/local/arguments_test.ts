@@ -140,7 +140,7 @@ const corrected = await open(true);
 Deno.test.afterAll(() => corrected.close());
 
 for (const [type, values] of Object.entries(VALUES)) {
-  Deno.test(`4. an argument is read as by PostgREST: ${type}`, async () => {
+  Deno.test(`4. an argument is read as PostgREST reads it: ${type}`, async () => {
     for (const value of values) {
       const expected = await fromPostgrest(corrected, { type, value });
       assertEquals(await fromLite(corrected, { type, value }), expected, `${type} from ${JSON.stringify(value)}`);
@@ -150,7 +150,7 @@ for (const [type, values] of Object.entries(VALUES)) {
 
 // A cursor is a JSON string for some parts, and an array for others.
 Deno.test(
-  "4. an export of more expenses than a page holds is read completely",
+  "4. an export of more expenses than a page contains is read completely",
   { ignore: Boolean(SERVER) },
   async () => {
     const lite = await open(true);

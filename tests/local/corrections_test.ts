@@ -123,7 +123,7 @@ Deno.test("@supabase/lite as it is shipped: 1. answers concurrent requests with 
   globalThis.removeEventListener("unhandledrejection", ignore);
 });
 
-Deno.test("@supabase/lite with its corrections: 1. gives 0 wrong answers of 960 to 40 people at once", async () => {
+Deno.test("@supabase/lite with its corrections: 1. returns 0 wrong answers of 960 to 40 people at once", async () => {
   assertEquals(await wrongAnswers(lite, { persons: 40, rounds: 12 }), 0);
   const [state] = await lite.database.query("select current_user as role, current_setting('role') as setting");
   assertEquals(state, { role: "postgres", setting: "none" });

@@ -39,7 +39,7 @@ Deno.test("appended settings are read back after the existing ones", async () =>
   await Deno.remove(path);
 });
 
-Deno.test(".env.example names only known settings and lacks only its blanks", async () => {
+Deno.test(".env.example names only known settings and omits only its blank ones", async () => {
   const text = await Deno.readTextFile(new URL(".env.example", ROOT));
   assertEquals(settingProblems(parseEnvFile(text), TARGET), [
     "MAIL_URL is blank: fill it in, or delete the line to remove the setting",
@@ -154,7 +154,7 @@ Deno.test("front door instructions contain no key", () => {
   }
 });
 
-Deno.test("supabase start: its functions start with the settings, and config.toml needs no variable but the vault's", async () => {
+Deno.test("supabase start: its functions start with the settings, and config.toml needs no variable except the vault's", async () => {
   const files = supabaseEnvironment();
   const own = Object.fromEntries(parseEnvFile(files["supabase/functions/.env"]!));
   readConfig(own, ["siteUrl", "codeSecrets", "cronSecrets", "mailUrl", "mailFrom", "credentialsKeys"]);

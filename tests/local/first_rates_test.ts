@@ -70,7 +70,7 @@ Deno.test("--demo-rates uses the snapshot and never queries a source", async () 
   assertEquals(readConfig({ FX_SOURCES: "none" }, []).fxSources, []);
 });
 
-Deno.test("the snapshot is named among the stand-ins exactly when it is used", () => {
+Deno.test("the stand-ins include the snapshot exactly when it is used", () => {
   const rates = (facts: object) => activeStandIns({ ...FACTS, ...facts }).find(({ name }) => name === "Exchange rates");
   assertEquals(rates({ lacksRates: false }), undefined);
   for (const facts of [{ lacksRates: true }, { demoRates: true }]) assert(rates(facts)!.says.includes(SNAPSHOT_DAY));

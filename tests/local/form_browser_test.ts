@@ -3,7 +3,7 @@ import { findForm, FormBrowser, formsOf, type Page } from "../../local/form_brow
 
 const pageOf = (html: string): Page => ({ url: new URL("http://127.0.0.1/login?next=%2Fa"), status: 200, html });
 
-Deno.test("formsOf() reads what an unedited form would send", () => {
+Deno.test("formsOf() reads the values that an unedited form would send", () => {
   const [form] = formsOf(pageOf(`
     <form method="post" action="/save?x=1&amp;y=2">
       <input type="hidden" name="token" value="a&quot;b"><input name="email" type="email">
@@ -20,7 +20,7 @@ Deno.test("formsOf() reads what an unedited form would send", () => {
   });
 });
 
-Deno.test("a form without an action posts to the address of its page", () => {
+Deno.test("a form without an action posts to its page's URL", () => {
   assertEquals(formsOf(pageOf(`<form method="post"></form>`))[0]!.action.pathname, "/login");
 });
 
@@ -71,7 +71,7 @@ Deno.test("FormBrowser stops before another origin", async () => {
   const page = await browser.open("/away");
   assertEquals([page.status, page.url.href], [303, "http://localhost:1/callback?code=x"]);
 });
-Deno.test("FormBrowser refuses a missing button, and endless redirects", async () => {
+Deno.test("FormBrowser refuses a missing button and endless redirects", async () => {
   assertThrows(() => browser.submit(pageOf(""), form, { press: "deny" }), Error, "/login has no button deny");
   await assertRejects(() => browser.open("/loop"), Error, "redirects endlessly");
 });

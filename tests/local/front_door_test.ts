@@ -148,7 +148,7 @@ const frontDoors: [name: string, open: (functionsUrl: string) => Promise<Door>, 
 ];
 
 Deno.test({
-  name: "test of the test: a web server that does not start is reported with its output, not waited for",
+  name: "test of the test: a web server that does not start is reported with its output, without waiting",
   ignore: isCaddyMissing,
   async fn() {
     const failure = await assertRejects(() => caddy("http://127.0.0.1:1", `no "quote" {`), Error);
@@ -219,7 +219,7 @@ Deno.test("a short body that never arrives occupies no function and logs no erro
   assertEquals((await post({}, 65_537)).status, 502);
 });
 
-Deno.test("the fetch handler sets HSTS on every https answer, overriding the gateway, and none over http", async () => {
+Deno.test("the fetch handler sets HSTS on every https response, overriding the gateway, and none over http", async () => {
   const fetch = () => Promise.resolve(new Response("", { headers: { "strict-transport-security": "max-age=1" } }));
   const frontDoor = createFrontDoor({ functionsUrl: "https://project.supabase.example/functions/v1", fetch });
   for (const path of ["/", "/api/mcp", "/where/nothing/is"]) {
@@ -327,7 +327,7 @@ for (const [name, open, ignore] of frontDoors) {
   });
 
   Deno.test(
-    `${name} as front door answers TRACE and unknown methods with 405 and Allow, on every route and elsewhere`,
+    `${name} as front door returns 405 with Allow for TRACE and unknown methods, on every route and elsewhere`,
     { ignore },
     async () => {
       for (const path of [...ROUTES.map(({ path }) => path), "/login/", "/where/nothing/is", "/functions/v1/mcp"]) {
@@ -355,17 +355,21 @@ for (const [name, open, ignore] of frontDoors) {
 
   // The fetch handler's own HSTS is tested above, because here it is reached over http.
   if (name !== "the fetch handler") {
-    Deno.test(`${name} as front door sets HSTS once on every answer, also its own and when the gateway sets another`, {
-      ignore,
-    }, async () => {
-      for (const path of ["/", "/login", "/logout", "/api/mcp", "/where/nothing/is", "/login/"]) {
-        for (const method of ["GET", "POST", "FOO"]) {
-          const response = await ask(path, { method });
-          await response.body?.cancel();
-          assertEquals(response.headers.get("strict-transport-security"), "max-age=31536000", `${method} ${path}`);
+    Deno.test(
+      `${name} as front door sets HSTS once on every response, even its own and when the gateway sets another`,
+      {
+        ignore,
+      },
+      async () => {
+        for (const path of ["/", "/login", "/logout", "/api/mcp", "/where/nothing/is", "/login/"]) {
+          for (const method of ["GET", "POST", "FOO"]) {
+            const response = await ask(path, { method });
+            await response.body?.cancel();
+            assertEquals(response.headers.get("strict-transport-security"), "max-age=31536000", `${method} ${path}`);
+          }
         }
-      }
-    });
+      },
+    );
   }
 
   Deno.test(

@@ -41,7 +41,7 @@ Deno.test("the identity provider mails a confirmation to an unknown address and 
   assertMatch((await newestMail("unknown@example.com")).subject, /^Sign in/);
 });
 
-Deno.test("the identity provider refuses to create a user when told not to, and a malformed address", async () => {
+Deno.test("the identity provider refuses a malformed address, and creates no user when told not to", async () => {
   const { auth } = authClient(stack);
   const unknown = await auth.signInWithOtp({ email: "nobody@example.com", options: { shouldCreateUser: false } });
   assertEquals([unknown.error?.status, unknown.error?.code], [422, "otp_disabled"]);
@@ -49,7 +49,7 @@ Deno.test("the identity provider refuses to create a user when told not to, and 
   assertEquals([malformed.error?.status, malformed.error?.code], [400, "validation_failed"]);
 });
 
-Deno.test("the identity provider adds the code to the redirect's own query, and exchanges it once, with its verifier only", async () => {
+Deno.test("the identity provider adds the code to the redirect's own query, and exchanges it once, only with its verifier", async () => {
   const client = await askForMail("ann@example.com");
   const target = await follow(await verifyLink("ann@example.com"));
   assertEquals(target.href.replace(/code=[0-9a-f-]{36}$/, ""), `${callback}&`);
@@ -95,7 +95,7 @@ for (const type of ["email", "magiclink"] as const) {
   });
 }
 
-Deno.test("the identity provider accepts the mail's six digits with the address they were sent to", async () => {
+Deno.test("the identity provider accepts the mail's six digits with the address of the mail", async () => {
   await askForMail("ben@example.com");
   const token = />\s*(\d{6})\s*</.exec((await newestMail("ben@example.com")).html)![1]!;
   const wrong = await authClient(stack).auth.verifyOtp({ email: "ann@example.com", token, type: "email" });
@@ -216,7 +216,7 @@ Deno.test("the identity provider refuses banned people everywhere, and ends the 
   assert((await admin.getUserById(id)).data.user?.email !== "fritz@example.com");
 });
 
-Deno.test("the identity provider serves the admin API for the secret key only", async () => {
+Deno.test("the identity provider serves the admin API only for the secret key", async () => {
   const made = await admin.createUser({
     email: "Carl@example.com",
     email_confirm: true,
@@ -238,7 +238,7 @@ Deno.test("the identity provider serves the admin API for the secret key only", 
   assertEquals((await authClient(stack).auth.admin.listUsers()).error?.status, 401);
 });
 
-Deno.test("the identity provider gives a session in the fragment to a link requested without PKCE", async () => {
+Deno.test("the identity provider returns a session in the fragment for a link requested without PKCE", async () => {
   const { data } = await admin.generateLink({
     type: "magiclink",
     email: "ann@example.com",

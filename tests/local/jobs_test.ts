@@ -74,7 +74,7 @@ Deno.test.afterAll(async () => {
   await database.close();
 });
 
-Deno.test("a job every second calls us with the bearer from the vault, and is recorded", SCHEDULED, async () => {
+Deno.test("a job runs every second, sends the bearer from the vault, and is recorded", SCHEDULED, async () => {
   await database.query("select vault.create_secret('s3cret', 'jobs_test')");
   await schedule(
     "tick",
@@ -114,7 +114,7 @@ Deno.test("a failing job is recorded and blocks nothing", SCHEDULED, async () =>
   await database.query("select cron.unschedule('broken'), cron.unschedule('fine')");
 });
 
-Deno.test("a job replaces one of the same name", SCHEDULED, async () => {
+Deno.test("a job replaces another one of the same name", SCHEDULED, async () => {
   await schedule("same", "0 8 * * *", "select 1");
   await schedule("same", "0 9 * * *", "select 2");
   assertEquals(await database.query("select schedule, command from cron.job where jobname = 'same'"), [
@@ -128,7 +128,7 @@ Deno.test("schedules that pg_cron rejects are rejected", SCHEDULED, async () => 
   }
 });
 
-Deno.test("answers, failures and timeouts are kept; rolled-back requests are not sent", SCHEDULED, async () => {
+Deno.test("responses, failures and timeouts are kept; rolled-back requests are not sent", SCHEDULED, async () => {
   const ask = async (path: string, timeout = 1000) => {
     const [row] = await database.query<{ id: number }>(
       "select net.http_get($1, timeout_milliseconds => $2) as id",

@@ -7,7 +7,7 @@ const database = await sharedDatabase();
 const own = await migrationsUnderTest();
 const further = (sql: string, version = "99991231235959") => [...own, { version, name: "further", sql }];
 
-Deno.test("applyMigrations() applies missing migrations, once, and records it as the Supabase CLI does", async () => {
+Deno.test("applyMigrations() applies missing migrations once, and records them as the Supabase CLI does", async () => {
   assertEquals(await applyMigrations(database, own), 0);
   const sql = "create table app.further (id int); create index on app.further (id);";
   assertEquals(await applyMigrations(database, further(sql)), 1);
@@ -28,7 +28,7 @@ Deno.test("applyMigrations() refuses a file that was changed after it was applie
   );
 });
 
-Deno.test("applyMigrations() rolls back a file that fails, and says where it failed", async () => {
+Deno.test("applyMigrations() rolls back a failing file and reports the position", async () => {
   const version = "99991231235957";
   await assertRejects(
     () =>

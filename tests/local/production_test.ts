@@ -9,7 +9,7 @@ import { createProductionRouter } from "../../local/production.ts";
 const SITE = "https://expenses.example";
 const SECRET = "the front door's";
 
-Deno.test("the port serves the front door, to the caller that the proxy names", async () => {
+Deno.test("the port serves the front door to the caller that the proxy names", async () => {
   const seen: Record<string, string | null>[] = [];
   const answer = createProductionRouter({
     siteUrl: SITE,
@@ -94,7 +94,7 @@ Deno.test("the identity provider refuses requests that no page makes: passwords,
   assertStringIncludes(String(reached), "reached");
 });
 
-Deno.test("--production takes a port and --no-schedules, and no other option", () => {
+Deno.test("--production accepts a port and --no-schedules, and no other option", () => {
   const { production, port, schedules } = parseOptions(["--", "--production", "--port", "7401", "--no-schedules"]);
   assertEquals([production, port, schedules], [true, 7401, false]);
   for (

@@ -22,7 +22,7 @@ async function db(data: string, statements: string) {
 }
 
 Deno.test({
-  name: "operate db runs statements as the owner, keeps what they write, and requires the stack to be stopped",
+  name: "operate db runs statements as the owner, keeps their writes, and requires a stopped stack",
   // On a server it opens psql.
   ignore: Boolean(Deno.env.get("TEST_DATABASE_URL")),
   async fn() {

@@ -23,7 +23,7 @@ const ask = async (url: string, secret?: string) => {
   return { status: response.status, body: await response.json() };
 };
 
-Deno.test("an invoice exists once its month is over by the stack's clock, and stays the same", async () => {
+Deno.test("an invoice exists once its month is over by the stack's clock, and never changes", async () => {
   const periods = async () => {
     const { body } = await ask(`${INVOICES}?per_page=200`, "dop_v1_demo4f2a");
     return (body.invoices as { invoice_period: string; amount: string }[]);
@@ -62,7 +62,7 @@ Deno.test("a request without a credential, or to an unknown provider, is refused
   assertEquals((await ask(`${LOCAL}/providers/openai/v1/models`, "x")).status, 400);
 });
 
-Deno.test("the stack's functions find every provider with a base on the stack, unless the environment overrides it", () => {
+Deno.test("the stack's functions use the stack's own providers, unless the environment overrides them", () => {
   const site = { siteUrl: LOCAL, supabaseUrl: LOCAL, secrets: {} as Secrets };
   const stack = {
     ...site,

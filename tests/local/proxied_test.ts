@@ -35,7 +35,7 @@ Deno.test.afterAll(async () => void await stack.stop());
 const { origin, pathname: secret } = new URL(stack.local_url!);
 
 for (const [name, added] of Object.entries(HOPS)) {
-  Deno.test(`a stranger reads no mail and moves no clock behind ${name}`, async () => {
+  Deno.test(`a stranger reads no mail and moves no clock through ${name}`, async () => {
     await using hop = openHop(stack.site_url, added);
     for (const path of ["/local", secret]) {
       for (const page of ["/mail", "/sign-in", "/providers/github/x"]) {
@@ -50,7 +50,7 @@ for (const [name, added] of Object.entries(HOPS)) {
     assertEquals([login.status, login.text.includes(secret)], [200, added["x-forwarded-for"] === undefined]);
   });
 
-  Deno.test(`a stranger reads no mail and moves no clock behind ${name}, before the local port itself`, async () => {
+  Deno.test(`a stranger reads no mail and moves no clock through ${name}, even in front of the local port itself`, async () => {
     await using hop = openHop(origin, added);
     assertEquals((await ask(`${hop.url}/mail`)).status, added["x-forwarded-for"] ? 403 : 404);
     if (added["x-forwarded-for"]) {

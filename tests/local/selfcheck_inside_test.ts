@@ -93,7 +93,7 @@ for (const [what, [change, told]] of Object.entries(FAULTS)) {
   });
 }
 
-Deno.test("a 503 with a report is parsed; without one, or with 401, one line reports it", async () => {
+Deno.test("a 503 with a report is parsed; one without, or a 401, becomes one line", async () => {
   const read = siteWith(() => Response.json({ ...healthy(), vault: ["vault_cron_secret"] }, { status: 503 }));
   assertEquals(faults(await Array.fromAsync(schedule(read.site))).length, 1);
   const down = siteWith(() => Response.json({ error: "unavailable" }, { status: 503 }));
@@ -124,7 +124,7 @@ Deno.test("the test mail goes to the given address once; a rejection names the s
   assertMatch(faults(await Array.fromAsync(mail(refused.site))).join(), /^Mail: .* check MAIL_URL and MAIL_FROM/);
 });
 
-Deno.test("sign-in: each kind of difference is one line, and a missing mail server is explained", () => {
+Deno.test("sign-in: each kind of difference gets one line, and a missing mail server is explained", () => {
   const texts = (...paths: string[]) => [...judgeSettings(paths)].map(({ kind, text }) => `${kind}: ${text}`);
   assertEquals(texts(), []);
   const all = texts(

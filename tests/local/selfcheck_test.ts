@@ -225,7 +225,7 @@ Deno.test("a database ahead of the code, as after a rollback, is a note, not a f
   assert(lines.some(({ text }) => text.startsWith(`The database has schema ${SCHEMA_VERSION + 1}, newer than`)));
 });
 
-Deno.test("an unreachable site is one line", async () => {
+Deno.test("an unreachable site causes one line", async () => {
   const found = await findings(() => Promise.reject(new TypeError("error sending request: certificate has expired")));
   assertEquals(found, ["/api/mcp does not respond (error sending request: certificate has expired)"]);
 });
@@ -244,7 +244,7 @@ async function transportOf(url: string, plain: () => Response, hsts?: string): P
   return await Array.fromAsync(transport(site));
 }
 
-Deno.test("transport: https only, and HSTS", async () => {
+Deno.test("transport requires https and HSTS", async () => {
   const away = () => new Response(null, { status: 301, headers: { location: "https://site.example/login" } });
   assertEquals(await transportOf("https://site.example", away, "max-age=63072000; includeSubDomains"), []);
   assertEquals((await transportOf("https://site.example", away)).map(({ kind }) => kind), ["note"]);
@@ -267,7 +267,7 @@ async function selfcheck(...args: string[]) {
   return { code, stdout: text(stdout), stderr: text(stderr) };
 }
 
-Deno.test("deno task selfcheck: 0 for the embedded stack, 1 for a fault, 2 without a site to check", async () => {
+Deno.test("deno task selfcheck exits with 0 for the embedded stack, 1 for a fault, 2 without a site", async () => {
   const good = await selfcheck(SITE, "--functions", stack.functions_url);
   assertEquals([good.code, good.stderr], [0, ""]);
   assertMatch(good.stdout, /^(note: .*\n)+.* is fine\.\n$/);

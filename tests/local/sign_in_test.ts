@@ -9,7 +9,7 @@ Deno.test.afterAll(async () => {
   assert(!stack.log().includes('"level":"error"'), stack.log());
 });
 
-Deno.test("the embedded stack signs in a new person, by the mailed link, through onboarding", async () => {
+Deno.test("the embedded stack signs in a new person through the mailed link and onboarding", async () => {
   const { page } = await signIn(stack, "new@example.com", { next: "/account" });
   assertEquals([page.status, page.url.pathname], [200, "/account"]);
 });
@@ -21,7 +21,7 @@ Deno.test("the embedded stack signs in a known person, without onboarding", asyn
   assertEquals((await browser.open("/account")).status, 200);
 });
 
-Deno.test("the embedded stack signs in with exactly one link in the newest mail, which works once", async () => {
+Deno.test("the embedded stack signs in with the only link in the newest mail, which works once", async () => {
   // The first mail to an address asks for its confirmation.
   for (const _ of [1, 2]) await signIn(stack, "linked@example.com");
   const [mail] = await (await fetch(`${stack.mail_url}?to=linked@example.com`)).json();

@@ -52,7 +52,7 @@ Deno.test("the embedded stack writes the same object to a file that only its own
   assertEquals((await Deno.stat(join(stack.folder, "secrets.json"))).mode! & 0o777, 0o600);
 });
 
-Deno.test("the embedded stack listens on loopback only and is healthy", async () => {
+Deno.test("the embedded stack listens only on loopback and is healthy", async () => {
   assertEquals(await statusOf(`${stack.site_url}/api/health`), 200);
 });
 
@@ -93,7 +93,7 @@ async function statusOf(url: string): Promise<number> {
   return response.status;
 }
 
-Deno.test("a terminal shows the welcome with the user's folder; the log is a file", async () => {
+Deno.test("a terminal shows the welcome with the user's folder, and a file gets the log", async () => {
   const folder = await Deno.makeTempDir({ prefix: "expense stack " });
   const child = new Deno.Command(Deno.execPath(), {
     args: ["task", "--quiet", "start", "--port", "0", "--no-demo", "--no-schedules", "--demo-rates", "--data", folder],
@@ -192,7 +192,7 @@ Deno.test({
   },
 });
 
-Deno.test("a database that was being created when the stack was killed is created again", async () => {
+Deno.test("a database whose creation was killed is created again", async () => {
   const folder = await Deno.makeTempDir();
   await Deno.writeTextFile(join(folder, "expense-service-stack"), "");
   await Deno.mkdir(join(folder, "postgres"));

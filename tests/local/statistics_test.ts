@@ -4,7 +4,7 @@ import { gatherStatistics, startStatistics } from "../../local/data_service/stat
 import type { SqlDatabase } from "../../local/database/sql.ts";
 import { openDatabase } from "../_support/database.ts";
 
-Deno.test("gatherStatistics() analyzes a table once it has twice the pages, and not again before", async () => {
+Deno.test("gatherStatistics() analyzes a table once its pages have doubled, and not again before", async () => {
   const database = await openDatabase();
   const fill = (from: number, to: number) =>
     database.query(

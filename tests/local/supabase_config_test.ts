@@ -17,7 +17,7 @@ Deno.test("signing in by mail is on, without auth.email.enable_signup, which v4 
   assertEquals([enabled, enable_signup], [true, undefined]);
 });
 
-Deno.test("an address change also needs confirmation from the old address, as SECURITY.md says", async () => {
+Deno.test("an address change also needs confirmation from the old address", async () => {
   assertEquals((config.auth!.email as Record<string, unknown>).double_confirm_changes, true);
   assertMatch(
     await Deno.readTextFile(new URL("SECURITY.md", ROOT)),

@@ -62,7 +62,7 @@ Deno.test("deno task operate webhook changes a plan of the running stack", async
 });
 
 Deno.test({
-  name: "a stack whose database is down answers 503, and the retry applies",
+  name: "a stack without its database returns 503, and the retry applies",
   ignore: !SERVER,
   async fn() {
     const database = await newDatabase(SERVER!);

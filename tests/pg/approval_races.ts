@@ -19,7 +19,7 @@ async function household() {
   return { owner, member, manager };
 }
 
-Deno.test("concurrent small expenses add up as sequential ones do", async () => {
+Deno.test("concurrent small expenses add up like sequential ones", async () => {
   const { owner, member } = await household();
   const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => member.call(...log(`60.${10 + n}`))));
   // A call that waited too long for the lock gets an error.
@@ -29,7 +29,7 @@ Deno.test("concurrent small expenses add up as sequential ones do", async () => 
   for (const { error } of answers.filter(({ ok }) => !ok)) assert(["awaiting_approval", "busy"].includes(error.code));
 });
 
-Deno.test("concurrent imports add up as sequential ones do", async () => {
+Deno.test("concurrent imports add up like sequential ones", async () => {
   const { owner, member } = await household();
   const commits: Json[] = [];
   for (let n = 0; n < 4; n++) {

@@ -69,7 +69,7 @@ Deno.test("heavy writes in one organization do not block others", async () => {
   });
 });
 
-Deno.test("a write that waited sees the other one's result", async () => {
+Deno.test("a write that waited sees the other write's result", async () => {
   const books = await openBooks(database);
   await whileWriting(books, async (finish) => {
     const logged = books.ok("log_expenses", { items: [{ name: "Tea", amount: "14" }] });

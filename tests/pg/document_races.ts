@@ -45,7 +45,7 @@ Deno.test("the same file sent eight times at once by two people becomes one docu
   }
 });
 
-Deno.test("a document attached while its bill is paid sets the amount or leaves it, and pays nothing", async () => {
+Deno.test("attaching a document while its bill is paid sets the amount or leaves it, and pays nothing", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const owner = await openBooks(database);
     const { bill } = await owner.ok("add_bill", {

@@ -61,7 +61,7 @@ Deno.test("parallel workers send each event once, to each receiver in order", as
   assertEquals(new Set(sent.map(String)).size, 800);
 });
 
-Deno.test("parallel workers claim an event once within its lease, and again after it with the same id", async () => {
+Deno.test("parallel workers claim an event once within its lease, and again afterwards with the same id", async () => {
   await outbox(3, 4);
   const claimAtOnce = async (now: string) =>
     (await Promise.all(Array.from({ length: 12 }, () => claim(now)))).filter((one) => one !== null);

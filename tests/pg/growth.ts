@@ -56,7 +56,7 @@ for (
     limit: 50,
   }]
 ) {
-  Deno.test(`the pages read: list_bills ${JSON.stringify(args)}: depends on the bills, not on payments`, async () => {
+  Deno.test(`the pages read by list_bills ${JSON.stringify(args)} depend on the bills, not on payments`, async () => {
     const [one, other] = [await pagesRead(few, "list_bills", args), await pagesRead(many, "list_bills", args)];
     assert(other <= one * MAX_GROWTH, `${one} pages became ${other}`);
     assert(other <= 10 * BILLS, `${other} pages for ${BILLS} bills`);
@@ -69,13 +69,13 @@ for (
     ["summarize_spending", { period: "last_month", in_currency: "USD" }],
   ] as const
 ) {
-  Deno.test(`the pages read: ${tool} ${JSON.stringify(args)}: depends on the month, each row once`, async () => {
+  Deno.test(`the pages read by ${tool} ${JSON.stringify(args)} depend on the month, each row once`, async () => {
     const { total_count: rows } = await readAs(many, LARGE, "list_expenses", MONTH) as Json;
     const pages = await pagesRead(many, tool, args);
     assert(pages <= 300 + rows, `${pages} pages for ${rows} rows`);
   });
 }
-Deno.test("the pages read: an import and its undo: the same cost per row for many as for few", async () => {
+Deno.test("the pages read by an import and its undo cost the same per row for many as for few", async () => {
   const [short, long] = [await pagesARow(many, 200), await pagesARow(many, 2000)];
   for (const [step, pages] of Object.entries(long)) {
     assert(

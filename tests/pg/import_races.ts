@@ -19,7 +19,7 @@ const commit = (books: Books, { commit_with }: Json) => books.call("import_expen
 const codes = (answers: Json[]) => answers.map(({ ok, error }) => ok ? "ok" : error.code).toSorted();
 const count = async (books: Books) => (await books.call("list_expenses")).total_count;
 
-Deno.test("two concurrent files for one link: one is kept", async () => {
+Deno.test("two concurrent files for one link leave one file", async () => {
   const books = await openBooks(database);
   const { upload: { import_id } } = await books.ok("import_expenses", { step: "start" });
   const keep = { step: "keep", import_id, file: "a", row_count: 1, read: { mapping: {}, questions: [], left_out: [] } };

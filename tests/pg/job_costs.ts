@@ -79,7 +79,7 @@ Deno.test.afterAll(async () => {
 });
 
 for (const [name, call] of [["rolling", ROLL], ["collecting", COLLECT]] as const) {
-  Deno.test(`the job's cost depends on due dates only: ${name}`, async () => {
+  Deno.test(`the job's cost depends only on due dates: ${name}`, async () => {
     const [small, large] = [await counted(few.admin, call), await counted(many.admin, call)];
     assert(small.done > FEW / 50, `${small.done} were due`);
     assertEquals(large.done, small.done);
@@ -90,14 +90,14 @@ for (const [name, call] of [["rolling", ROLL], ["collecting", COLLECT]] as const
     );
   });
 }
-Deno.test("the job's cost depends on due dates only, and the cost of a planted scan on all bills", async () => {
+Deno.test("the job's cost depends only on due dates, and the cost of a planted scan on all bills", async () => {
   const scan = "select count(*)::int as done from app.expenses where next_due < '2026-11-20' and $1 <> ''";
   const [small, large] = [await counted(few.admin, scan), await counted(many.admin, scan)];
   assert(large.scans > 0);
   assertEquals(large.done, small.done);
   assert(large.pages > small.pages * 5);
 });
-Deno.test("the job's cost depends on due dates only: one owner with 90 days' notice does not widen the search for all", async () => {
+Deno.test("the job's cost depends only on due dates: one owner with 90 days' notice does not widen the search for all", async () => {
   const before = await counted(many.admin, COLLECT);
   const after = await counted(
     many.admin,

@@ -20,7 +20,7 @@ function remindersOf(database: TestDatabase) {
   return { mail, clock, run };
 }
 
-Deno.test("an owner of thousands of bills, overdue for a month, gets a one-page mail; others get theirs", async () => {
+Deno.test("an owner of thousands of bills that are overdue for a month gets a one-page mail, and others get theirs", async () => {
   await using database = await openDatabase();
   await addDueBills(database, { owners: 3, each: 4, today: TODAY });
   const more = 2000;

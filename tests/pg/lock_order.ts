@@ -51,7 +51,7 @@ function withTheBooks(books: Books, work: (call: (tool: string, args: Json) => P
   });
 }
 
-Deno.test("the holder of the books lock gets the bill of a waiting import", async () => {
+Deno.test("the holder of the books lock gets the bill that a waiting import needs", async () => {
   const books = await openBooks(database, { day: "2026-11-20" });
   const id = await bill(books, "Rent");
   const commit = await paysRent(books);

@@ -25,7 +25,7 @@ Deno.test("eight concurrent clicks on one link make one member", async () => {
   assertEquals(joined, 1);
 });
 
-Deno.test("concurrent withdrawal and acceptance: the person joins or the invitation is withdrawn", async () => {
+Deno.test("concurrent withdrawal and acceptance: either the person joins or the invitation is withdrawn", async () => {
   await rounds(async () => {
     const home = await household(database);
     await invite(home, home.anna.userId);

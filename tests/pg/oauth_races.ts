@@ -66,7 +66,7 @@ Deno.test("concurrent redemptions of one code end the grant in every order", asy
   }
 });
 
-Deno.test("many refreshes with one token all succeed, have one successor and log nobody out", async () => {
+Deno.test("many concurrent refreshes with one token all succeed, have one successor and log nobody out", async () => {
   const tokens = await connect(harness, { clientId, person });
   const answers = await inParallel(MANY, () => post(refreshFields(clientId, tokens.refresh_token)));
   assertEquals(tally(answers), { 200: MANY });
@@ -112,7 +112,7 @@ Deno.test("a bucket never gives more than it holds, under any concurrency", asyn
   await Promise.all(answers.map((answer) => answer.body?.cancel()));
 });
 
-Deno.test("concurrent wrong verifiers are all counted, and the code stays burnt", async () => {
+Deno.test("concurrent wrong verifiers all count, and the code stays invalid", async () => {
   const code = await obtainCode(harness, { clientId, person });
   const wrong = exchangeFields(clientId, code, { code_verifier: "x".repeat(43) });
   assertEquals(new Set((await inParallel(20, () => post(wrong))).map(({ status }) => status)), new Set([400]));

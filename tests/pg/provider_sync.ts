@@ -134,7 +134,7 @@ const keep = (link: Json, amount: string, currency = "EUR") =>
     at: "2026-10-02T12:00:05Z",
   });
 
-Deno.test("the job and the tool concurrently: only one calls the provider", async () => {
+Deno.test("with the job and the tool running concurrently, only one calls the provider", async () => {
   await database.reset();
   for (let round = 0; round < 15; round++) {
     const { books } = await connectedBill();

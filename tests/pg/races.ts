@@ -75,7 +75,7 @@ Deno.test("test of the test: a redemption that checks before it inserts fails th
   assert(redeemed! > 1, "the planted race did not show");
 });
 
-Deno.test("a person is onboarded once", async () => {
+Deno.test("concurrent onboarding creates a person once", async () => {
   const person = await newPerson(database);
   const answers = await together(() => database.asService<{ outcome: string }>("complete_onboarding", person));
   assertEquals(tally(answers), { created: 1, already: CALLERS - 1 });

@@ -33,7 +33,7 @@ async function removing(books: Books): Promise<Json> {
   return await again(books, shown, { row_2: "same" });
 }
 
-Deno.test("two halves committed concurrently: the later commit sees the earlier one", async () => {
+Deno.test("of two halves committed concurrently, the later commit sees the earlier one", async () => {
   for (let round = 0; round < 6; round++) {
     const books = await openBooks(database);
     const member = await books.join();
@@ -48,7 +48,7 @@ Deno.test("two halves committed concurrently: the later commit sees the earlier 
   }
 });
 
-Deno.test("halves that look like spending and income committed concurrently: the later commit asks", async () => {
+Deno.test("of two halves that look like spending and income, the later concurrent commit asks", async () => {
   for (let round = 0; round < 4; round++) {
     const books = await openBooks(database);
     const member = await books.join();

@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { amountOf, changePercent, percentOf, sharePercents } from "../../shared/amounts.ts";
 
-Deno.test("amountOf() uses as many decimals as the model amount", () => {
+Deno.test("amountOf() uses as many decimals as its example amount", () => {
   assertEquals([amountOf(-5n, "1.00"), amountOf(12n, "1"), amountOf(1234n, "0.000")], ["-0.05", "12", "1.234"]);
 });
 

@@ -13,7 +13,7 @@ const UNASKED = [
   ...["settle_inbound_mail", "settle_mail"],
 ];
 
-Deno.test("an answer without its function's schema is an outage, not a refusal", async () => {
+Deno.test("an answer that does not match its function's schema counts as an outage, not a refusal", async () => {
   const believed = new Set<string>();
   for (const [name, schema] of Object.entries(ANSWERS)) {
     for (const lie of LIES) {

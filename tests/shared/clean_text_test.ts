@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { cleanLine, cleanText } from "../../shared/clean_text.ts";
 
-Deno.test("cleanText() removes invisible and unstorable characters, and keeps the rest exactly", () => {
+Deno.test("cleanText() removes invisible and unstorable characters and keeps all others exactly", () => {
   const cases = {
     "Lu\u202ench\u0000 \u{1F355}": "Lunch \u{1F355}",
     "two\nlines\tand a tab": "two\nlines\tand a tab",
@@ -33,7 +33,7 @@ Deno.test("cleanLine() returns one trimmed line", () => {
   for (const [typed, kept] of Object.entries(cases)) assertEquals(cleanLine(typed), kept);
 });
 
-Deno.test("clean text is unchanged", () => {
+Deno.test("cleanText() leaves clean text unchanged", () => {
   fc.assert(fc.property(fc.string({ unit: "binary" }), (typed) => {
     for (const clean of [cleanText, cleanLine]) assertEquals(clean(clean(typed)), clean(typed));
   }));

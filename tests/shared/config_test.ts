@@ -4,7 +4,7 @@ import { ConfigError, readConfig } from "../../shared/config.ts";
 const problemsOf = (env: Record<string, string>, needs: Parameters<typeof readConfig>[1]) =>
   assertThrows(() => readConfig(env, needs), ConfigError).problems;
 
-Deno.test("readConfig() accepts a public address of https only, or http on loopback", () => {
+Deno.test("readConfig() accepts only public addresses of https, or http on loopback", () => {
   for (
     const siteUrl of ["https://expenses.example", "http://127.0.0.1:8000", "http://localhost:3000", "http://[::1]"]
   ) {
@@ -25,7 +25,7 @@ Deno.test("readConfig() accepts a public address of https only, or http on loopb
   }
 });
 
-Deno.test("readConfig() names everything missing or malformed at once, without values", () => {
+Deno.test("readConfig() names every missing or malformed setting at once, without values", () => {
   const problems = problemsOf(
     { OAUTH_CODE_SECRET: "canary-too-short", RATE_LIMITS: '{"register":"canary"}' },
     ["siteUrl", "codeSecrets"],
@@ -48,7 +48,7 @@ Deno.test("readConfig() accepts only signing secrets of 32 bytes or more, each i
   }
 });
 
-Deno.test("readConfig() accepts limits on, off, or by name", () => {
+Deno.test("readConfig() accepts limits that are on, off or set by name", () => {
   assertEquals(readConfig({}, []).rateLimits, "on");
   assertEquals(readConfig({ RATE_LIMITS: "off" }, []).rateLimits, "off");
   assertEquals(readConfig({ RATE_LIMITS: '{"register":99}' }, []).rateLimits, { register: 99 });
@@ -57,7 +57,7 @@ Deno.test("readConfig() accepts limits on, off, or by name", () => {
   }
 });
 
-Deno.test("readConfig() accepts alternative bill provider URLs where a credential may be sent", () => {
+Deno.test("readConfig() accepts alternative provider URLs only where it may send a credential", () => {
   assertEquals(readConfig({}, []).providerBases, {});
   const bases = "openai=https://proxy.example/openai/, http_json=https://x.example,github=http://127.0.0.1:8000/github";
   assertEquals(readConfig({ PROVIDER_BASES: bases }, []).providerBases, {
@@ -82,7 +82,7 @@ Deno.test("readConfig() accepts alternative bill provider URLs where a credentia
   }
 });
 
-Deno.test("readConfig() accepts redirect URIs of known apps that are exact https URLs", () => {
+Deno.test("readConfig() accepts redirect URIs of known apps only as exact https URLs", () => {
   assertEquals(readConfig({}, []).knownApps, []);
   const apps = "Claude=https://claude.ai/new/callback, Other App=https://app.example/cb?client=1";
   assertEquals(readConfig({ KNOWN_APPS: apps }, []).knownApps, [
@@ -104,7 +104,7 @@ Deno.test("readConfig() accepts redirect URIs of known apps that are exact https
   }
 });
 
-Deno.test("readConfig() accepts a proof for OpenAI that is one word", () => {
+Deno.test("readConfig() accepts only a proof for OpenAI of one word", () => {
   const read = (value: string) => readConfig({ OPENAI_APPS_CHALLENGE: value }, []).openaiAppsChallenge;
   assertEquals(read(" abc_DEF-123 "), "abc_DEF-123");
   for (const wrong of ["short", "two words of it", "x".repeat(401), "naïve-token"]) {

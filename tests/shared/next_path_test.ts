@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { safeNextPath, withNext } from "../../shared/next_path.ts";
 
-Deno.test("safeNextPath() keeps paths of this site unchanged", () => {
+Deno.test("safeNextPath() returns paths of this site unchanged", () => {
   for (
     const path of [
       "/",
@@ -65,7 +65,7 @@ Deno.test("safeNextPath() returns only paths that stay on this site", () => {
   }
 });
 
-Deno.test("withNext() passes the path on, encoded", () => {
+Deno.test("withNext() adds the encoded path", () => {
   assertEquals(withNext("/login", "/a?b=c&d"), "/login?next=%2Fa%3Fb%3Dc%26d");
   assertEquals(withNext("/login?sent=1", "/a"), "/login?sent=1&next=%2Fa");
   assertEquals(withNext("/login", undefined), "/login");

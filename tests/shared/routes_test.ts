@@ -44,7 +44,7 @@ Deno.test("localPath() returns the public path that the front door requested", (
   }
 });
 
-Deno.test("localPath() reads a function's own paths, with the platform's prefix and without", () => {
+Deno.test("localPath() reads a function's own paths, with or without the platform's prefix", () => {
   const cases: [Slug, string, string][] = [
     ["mcp", "/mcp", "/"],
     ["mcp", "/functions/v1/mcp/", "/"],

@@ -58,7 +58,7 @@ const PLANTED: Record<string, [sql: string, shows: RegExp]> = {
   "a job": ["select cron.schedule('planted_job', '* * * * *', 'select 1')", /lacks cron\.job.*planted_job/],
 };
 
-Deno.test("test of the test: each planted difference shows", async () => {
+Deno.test("test of the test: each planted difference is found", async () => {
   const to = await migrated(cluster, await migrationsIn(ROOT));
   const database = postgresDatabase(to, { max: 1 });
   for (const [sql] of Object.values(PLANTED)) await database.exec(sql);
@@ -83,7 +83,7 @@ const schemaOf = async (what: string) => {
   return file.path;
 };
 
-Deno.test("db:migration writes nothing when nothing changed, and the baseline until the first release", async () => {
+Deno.test("db:migration writes nothing without a change, and the baseline until the first release", async () => {
   assertMatch((await write("nothing")).join("\n"), /^Nothing changed/);
   const [baseline] = await migrationsIn(project);
   await edit(
@@ -120,7 +120,7 @@ Deno.test("a release freezes the migrations: edits, missing files and a new base
   await Deno.remove(early);
 });
 
-Deno.test("db:migration writes what changed in tables, functions, rights and policies, and reports what needs a person", async () => {
+Deno.test("db:migration writes changes in tables, functions, rights and policies, and reports those that need a person", async () => {
   const tables = await schemaOf("create table app.expenses (");
   const unplanted = await read(tables);
   await edit(

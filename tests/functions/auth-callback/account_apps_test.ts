@@ -77,7 +77,7 @@ accountTest(
 );
 
 accountTest(
-  "the account page shows and changes what an app may do, for its own person only",
+  "the account page shows and changes an app's access, only for its own person",
   async (pages, database) => {
     const { id, browser } = await onboarded(pages, database);
     const grant = await connectApp(database, { userId: id, name: "Claude" });
@@ -110,7 +110,7 @@ accountTest(
 );
 
 accountTest(
-  "the account page shows where an app has events sent, and stops and allows them for its own person only",
+  "the account page shows the receivers of an app's events, and stops and allows them only for its own person",
   async (pages, database) => {
     const { id, browser } = await onboarded(pages, database);
     const grant = await connectApp(database, { userId: id, name: "Claude" });

@@ -51,7 +51,7 @@ accountTest(
 );
 
 accountTest(
-  "a reminder address is used once its link is confirmed, with one press on any device",
+  "a reminder address takes effect after one click on its link, on any device",
   async (pages, database) => {
     await onboarded(pages, database, "mira@example.com", { reminder_email: "bills@example.com" });
     assertEquals(pages.mails.map(({ to }) => to), ["bills@example.com"]);
@@ -122,7 +122,7 @@ accountTest(
 );
 
 accountTest(
-  "POST /account changes a member's choice of mails, and nobody else's",
+  "POST /account changes only this member's choice of mails",
   async (pages, database) => {
     const owner = await onboarded(pages, database);
     const member = await onboarded(pages, database, "ben@example.com");

@@ -3,7 +3,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { formsOf, NOW } from "./harness.ts";
 import { accountTest, auditOf, connectApp, newPerson, onboarded } from "./account_harness.ts";
 
-accountTest("POST /account changes the country and nothing else", async (pages, database) => {
+accountTest("POST /account changes only the country", async (pages, database) => {
   const { browser } = await onboarded(pages, database);
   const page = await (await browser.get("/account")).text();
   const response = await browser.submit(page, 'value="country"', { country: "NP" });
@@ -98,7 +98,7 @@ accountTest(
   },
 );
 
-accountTest("pages that need a session lead to the login and back", async (pages, database) => {
+accountTest("pages that need a session redirect to the login and back", async (pages, database) => {
   const browser = pages.browser();
   assertEquals(
     (await browser.get("/account/disconnect?grant=x")).headers.get("location"),
@@ -113,7 +113,7 @@ accountTest("pages that need a session lead to the login and back", async (pages
   assertEquals((await person.browser.get("/account")).headers.get("location"), "/onboarding?next=%2Faccount");
 });
 
-accountTest("pages carry their security headers; unknown paths and methods are pages too", async (pages) => {
+accountTest("pages have their security headers, and unknown paths and methods return pages too", async (pages) => {
   const browser = pages.browser();
   for (
     const [path, status] of [["/", 200], ["/login", 200], ["/nothing", 404], ["/email/unsubscribe?t=x", 400], [

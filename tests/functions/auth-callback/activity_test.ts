@@ -57,7 +57,7 @@ accountTest("a change is listed with its person, its app and its effects", async
   assertFalse(one.includes("Cursor"));
 });
 
-accountTest("a name written from right to left leaves the words around it in order", async (pages, database) => {
+accountTest("a right-to-left name leaves the words around it in order", async (pages, database) => {
   const { anna, lunch, path } = await house(pages, database);
   await lunch(anna, "קפה");
   await database.query("update app.change_sets set facts = replace(facts::text, 'קפה', 'x\u202ey\u2069')::jsonb");
@@ -212,7 +212,7 @@ accountTest("reads by apps are counted by day, and personal events stay with the
   assertEquals(await database.query("select from app.tool_reads"), []);
 });
 
-accountTest("security events are described to the managers of members", async (pages, database) => {
+accountTest("managers of members see descriptions of security events", async (pages, database) => {
   const { anna, join, path, organizationId } = await house(pages, database);
   const [cleo, ben] = [await join("cleo@example.com", "manager"), await join("ben@example.com", "member")];
   const events: [event: string, detail: Json, said: string][] = [

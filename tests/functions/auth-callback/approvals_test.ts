@@ -57,7 +57,7 @@ const expenses = async (database: TestDatabase) =>
   (await database.query<{ name: string }>("select name from app.expenses where deleted_at is null order by name"))
     .map(({ name }) => name);
 
-accountTest("a manager approves by one press, and opening the page changes nothing", async (pages, database) => {
+accountTest("a manager approves with one click, and opening the page changes nothing", async (pages, database) => {
   const { ben, cleo, waiting, organizationId } = await house(pages, database);
   const path = await waiting(ben);
   assertStringIncludes(await pageOf(cleo, "/account"), "One change is waiting for your approval");
@@ -119,7 +119,7 @@ accountTest("opening a page changes no row of any table", async (pages, database
   assertEquals(pages.mails.length, mails);
 });
 
-accountTest("a second press, from another window or person, changes nothing", async (pages, database) => {
+accountTest("a second click, from another window or person, changes nothing", async (pages, database) => {
   const { ben, cleo, anna, waiting } = await house(pages, database);
   const path = await waiting(ben);
   const [one, other] = [await pageOf(cleo, path), await pageOf(anna, path)];
@@ -132,7 +132,7 @@ accountTest("a second press, from another window or person, changes nothing", as
   assertEquals(pages.mails.filter(({ to }) => to === "ben@example.com").length, 1);
 });
 
-accountTest("two concurrent presses decide once", async (pages, database) => {
+accountTest("two concurrent clicks decide once", async (pages, database) => {
   const { ben, cleo, anna, waiting } = await house(pages, database);
   const path = await waiting(ben);
   const [one, other] = [await pageOf(cleo, path), await pageOf(anna, path)];
@@ -168,7 +168,7 @@ async function formFor(who: Person, path: string, letter: string): Promise<strin
 }
 
 accountTest(
-  "a forwarded link shows others nothing, and their press changes nothing",
+  "a forwarded link shows others nothing, and their click changes nothing",
   async (pages, database) => {
     const { ben, anna, organizationId, waiting } = await house(pages, database);
     const path = await waiting(ben);
@@ -284,7 +284,7 @@ accountTest("a sole owner approves their own proposal on the page, which says so
 });
 
 accountTest(
-  "the owner adds and removes rules, a manager reads them, and a double press adds one",
+  "the owner adds and removes rules, a manager reads them, and a double click adds one",
   async (pages, database) => {
     const { anna, cleo, organizationId, ben, log } = await house(pages, database, null);
     const path = `/organizations/${organizationId}/approvals`;
@@ -333,7 +333,7 @@ accountTest(
   },
 );
 
-accountTest("while the organization is being deleted, no press decides", async (pages, database) => {
+accountTest("no click decides while the organization is being deleted", async (pages, database) => {
   const { anna, cleo, ben, waiting } = await house(pages, database);
   const path = await waiting(ben);
   const shown = new Map<Person, string>();

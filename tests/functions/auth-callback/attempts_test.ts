@@ -80,7 +80,7 @@ Deno.test("limits follow RATE_LIMITS by name", async () => {
 
 const guess = (browser: Browser) => browser.post("/login", { action: "code", code: "0000000" });
 
-Deno.test("five codes may be tried per mail, also concurrently", async () => {
+Deno.test("five codes may be tried per mail, even concurrently", async () => {
   const { pages } = await fresh();
   const browser = pages.browser();
   await browser.post("/login", { email: "mira@example.com" });
@@ -194,7 +194,7 @@ Deno.test("invented expired sessions do not block other people's refreshes", asy
   assertEquals(pages.provider.room.get("/auth/v1/token"), 9);
 });
 
-Deno.test("a refused refresh keeps the session, and works when there is room again", async () => {
+Deno.test("a refused refresh keeps the session, which works again when the limit allows", async () => {
   const { pages } = await fresh({ session_refresh_ip: 1 });
   pages.provider.expiresIn = -60;
   const { browser } = await signIn(pages, "mira@example.com");

@@ -40,7 +40,7 @@ const textOf = (html: string) => html.replaceAll(/<style[\s\S]*?<\/style>|<[^>]+
 const pressOf = (html: string) => formsOf(html).filter(({ html }) => html.includes('value="pay"'));
 const rent = { name: "Rent", amount: "900.00", currency: "EUR", first_due: "2026-11-25" };
 
-accountTest("empty books say so and link to the next step", async (pages, database) => {
+accountTest("empty books name the next step and link to it", async (pages, database) => {
   const { page } = await house(pages, database);
   const text = textOf(await page());
   assertStringIncludes(text, "The books of Garden Street");
@@ -92,7 +92,7 @@ accountTest("totals equal those of the tools, in every month and currency", asyn
   assertFalse(none.includes("Tell your assistant"));
 });
 
-accountTest("typed text is escaped, also in a search", async (pages, database) => {
+accountTest("typed text is escaped, even in a search", async (pages, database) => {
   const { run, page } = await house(pages, database);
   await run("log_expenses", { items: [{ name: "<b>100%_off</b>", amount: "1.00", date: "2026-11-02" }] });
   const hostile = `"><script>alert(1)</script>\u202e`;
@@ -107,7 +107,7 @@ accountTest("typed text is escaped, also in a search", async (pages, database) =
 });
 
 accountTest(
-  "expenses after the twentieth are on further pages; an unknown cursor shows the first",
+  "expenses after the twentieth are on further pages; an unknown cursor shows the first page page",
   async (pages, database) => {
     const { run, page, owner, organizationId } = await house(pages, database);
     const items = Array.from({ length: 25 }, (_, n) => ({ name: `Thing ${n}`, amount: "1.00", date: "2026-11-02" }));
@@ -124,7 +124,7 @@ accountTest(
   },
 );
 
-accountTest("a bill with more dates than are shown names its part of the total", async (pages, database) => {
+accountTest("a bill with more dates than the page shows names its part of the total", async (pages, database) => {
   const { run, page } = await house(pages, database);
   const weekly = { amount: "10.00", currency: "EUR", frequency: "weekly", first_due: "2026-11-20" };
   assert((await run("add_bill", { ...rent, first_due: "2026-11-21" })).ok);
@@ -164,7 +164,7 @@ accountTest(
   },
 );
 
-accountTest("the summary tells what is overdue, due, spent and over budget", async (pages, database) => {
+accountTest("the summary shows overdue, due, spent and over-budget amounts", async (pages, database) => {
   const { run, page } = await house(pages, database);
   const spend = (category: string, amount: string, date: string) =>
     run("log_expenses", { items: [{ name: category, category, amount, date }], create_missing_categories: true });
@@ -196,7 +196,7 @@ accountTest("the summary tells what is overdue, due, spent and over budget", asy
   assertStringIncludes(textOf(after), "Overdue Rent €900.00 · since 21 November 2026");
 });
 
-accountTest("the month's income is beside its spending, without private income for others", async (pages, database) => {
+accountTest("the month's income is beside its spending, without private income of others", async (pages, database) => {
   const { run, page, join } = await house(pages, database);
   assertFalse(textOf(await page()).includes("Income"));
   const receive = (name: string, amount: string, more: Json = {}) =>
@@ -288,7 +288,7 @@ accountTest("a due date is paid once, confirmed, and can be undone", async (page
   assertEquals(await payments(), ["900.00"]);
 });
 
-accountTest("a press makes the tool's change in the name of its person", async (pages, database) => {
+accountTest("a click makes the tool's change in the person's name", async (pages, database) => {
   const { run, page, join, organizationId } = await house(pages, database);
   const ben = await join("ben@example.com", "member");
   const changes = async () =>
@@ -331,7 +331,7 @@ accountTest("a page that was shown before the amount changed pays nothing", asyn
   assertEquals((await payments()).toSorted(), ["50.00", "900.00"]);
 });
 
-accountTest("a stale press does not correct a later payment by an assistant", async (pages, database) => {
+accountTest("a stale click does not correct a later payment by an assistant", async (pages, database) => {
   const { run, page, owner, payments } = await house(pages, database);
   const { data } = await run("add_bill", {
     name: "Power",
@@ -366,7 +366,7 @@ accountTest("a typed amount may have a decimal comma", async (pages, database) =
 });
 
 accountTest(
-  "a payment that needs approval waits, and a second press adds no proposal",
+  "a payment that needs approval waits, and a second click adds no proposal",
   async (pages, database) => {
     const { run, page, join, payments, organizationId } = await house(pages, database);
     const ben = await join("ben@example.com", "member");
@@ -387,7 +387,7 @@ accountTest(
   },
 );
 
-accountTest("without a plan the books can be read, and a press explains its refusal", async (pages, database) => {
+accountTest("without a plan the books can be read, and a click explains its refusal", async (pages, database) => {
   const { run, page, owner, payments } = await house(pages, database);
   await run("add_bill", rent);
   const shown = await page();
@@ -406,7 +406,7 @@ accountTest("without a plan the books can be read, and a press explains its refu
   assertEquals(await payments(), []);
 });
 
-accountTest("a closed month refuses the press", async (pages, database) => {
+accountTest("a closed month refuses the click", async (pages, database) => {
   const { run, page, owner, payments } = await house(pages, database);
   await run("add_bill", rent);
   const shown = await page();
@@ -419,7 +419,7 @@ accountTest("a closed month refuses the press", async (pages, database) => {
   assertEquals(await payments(), []);
 });
 
-accountTest("a viewer reads without buttons, and a forged press is refused", async (pages, database) => {
+accountTest("a viewer sees no buttons, and a forged click is refused", async (pages, database) => {
   const { run, page, join, payments, organizationId } = await house(pages, database);
   const viewer = await join("vera@example.com", "viewer");
   await run("add_bill", rent);

@@ -81,7 +81,7 @@ Deno.test("login, code entry, confirm and logout refuse a forged post from a bro
   assertEquals([pages.provider.requests.length, pages.provider.mails.length], [requests, mails]);
 });
 
-Deno.test("a browser without Fetch Metadata signs in and out with our own forms, with an Origin and without", async () => {
+Deno.test("a browser without Fetch Metadata signs in and out with our own forms, with or without an Origin", async () => {
   for (const headers of [{ ...OLD_BROWSER, origin: SITE }, { ...OLD_BROWSER, origin: "" }]) {
     const pages = createPages(DATABASE);
     const browser = pages.browser();
@@ -95,7 +95,7 @@ Deno.test("a browser without Fetch Metadata signs in and out with our own forms,
   }
 });
 
-Deno.test("the cookie is random, HttpOnly, Lax and bound to the host, and the page holds only a signature of it", async () => {
+Deno.test("the cookie is random, HttpOnly, Lax and bound to the host, and the page contains only a signature of it", async () => {
   const pages = createPages(DATABASE);
   const [one, two] = [await open(pages, "/login"), await open(pages, "/login")];
   assertMatch(one.set[0]!, /^__Host-browser=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
@@ -108,7 +108,7 @@ Deno.test("the cookie is random, HttpOnly, Lax and bound to the host, and the pa
   assertEquals((await open(pages, "/login", "__Host-browser=tossed")).set.length, 1);
 });
 
-Deno.test("tabs, reloads and the back button all work: one cookie serves every page of a browser", async () => {
+Deno.test("tabs, reloads and the back button work, because one cookie serves every page of a browser", async () => {
   const pages = createPages(DATABASE);
   const first = await open(pages, "/login");
   const second = await open(pages, "/login?next=%2Fx", first.cookie);
@@ -125,7 +125,7 @@ Deno.test("tabs, reloads and the back button all work: one cookie serves every p
   assertEquals((await post(pages, "/login", { ...late, [BROWSER_TOKEN]: "" })).status, 403);
 });
 
-Deno.test("tokens outlive a secret rotation as long as the old secret is listed", async () => {
+Deno.test("tokens survive a secret rotation as long as the old secret is listed", async () => {
   const before = createPages(DATABASE, { codeSecrets: ["old-secret-of-more-than-thirty-two-bytes"] });
   const tab = await open(before, "/login");
   const fields = { email: "a@example.com", [BROWSER_TOKEN]: tab.token, cookie: tab.cookie, headers: { origin: SITE } };

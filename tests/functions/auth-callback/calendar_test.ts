@@ -160,7 +160,7 @@ accountTest("paid and skipped dates are omitted, and dates of one day are one ev
   ]);
 });
 
-accountTest("a calendar is bounded, holds the nearest dates, and says where it ends", async (pages, database) => {
+accountTest("a calendar is bounded, contains the nearest dates, and names its end", async (pages, database) => {
   const mira = await onboarded(pages, database);
   const { organizationId } = mira;
   for (const name of ["Rolls", "Milk"]) {
@@ -221,7 +221,7 @@ accountTest("two people with the same books have separate addresses", async (pag
   assertEquals(await database.query("select * from identity.calendar_feeds"), before, "nothing of hers was touched");
 });
 
-accountTest("every invalid address gets the same answer, and no log contains one", async (pages, database) => {
+accountTest("every invalid address gets the same response, and no log contains one", async (pages, database) => {
   const mira = await onboarded(pages, database);
   const { organizationId } = mira;
   await addBill(database, { organizationId, name: "Rent", due: "2026-12-01" });
@@ -301,7 +301,7 @@ accountTest("wrong addresses are limited by caller, right ones by calendar", asy
   assertEquals(await statuses(path, "203.0.113.4", 1), [429], "one calendar, whoever asks");
 });
 
-accountTest("forms require this site and person, and an address is shown once", async (pages, database) => {
+accountTest("forms require this site and person, and show an address once", async (pages, database) => {
   const mira = await onboarded(pages, database);
   const eva = await onboarded(pages, database, "eva@example.com");
   const form = formsOf(await (await mira.browser.get("/account")).text()).find(({ fields }) =>

@@ -38,7 +38,7 @@ Deno.test("GET /auth/callback keeps the session when only the database is down",
 
 const verifiersOf = ({ cookies }: Browser) => [...cookies.keys()].filter((name) => name.endsWith("-code-verifier"));
 
-Deno.test("code-verifier cookies end with the sign-in, including those of other pending ones, and are few until then", async () => {
+Deno.test("code-verifier cookies end with the sign-in, even those of other pending ones, and are few until then", async () => {
   const pages = createPages(ONBOARDED, { authProviders: ["google"] });
   const startMany = async () => {
     const browser = pages.browser();
@@ -62,7 +62,7 @@ Deno.test("code-verifier cookies end with the sign-in, including those of other 
   }
 });
 
-Deno.test("GET /auth/callback explains why a sign-in failed, keeps next and never answers 500", async () => {
+Deno.test("GET /auth/callback explains why a sign-in failed, keeps next and never returns 500", async () => {
   const pages = createPages(ONBOARDED);
   const used = pages.browser();
   await used.post("/login?next=%2Fx", { email: "a@example.com" });
@@ -110,7 +110,7 @@ Deno.test("GET /auth/callback refuses the code of a sign-in that another browser
   assert(!victim.cookies.has("__Host-session"));
 });
 
-Deno.test("either of two pending sign-ins in one browser can finish; the other's page then redirects", async () => {
+Deno.test("either of two pending sign-ins in one browser can finish, and the other's page then redirects", async () => {
   for (const first of [0, 1]) {
     const pages = createPages(ONBOARDED);
     const browser = pages.browser();
@@ -148,7 +148,7 @@ Deno.test("GET /auth/callback with a mailed token asks for confirmation, on any 
   assertEquals((await otherDevice.post(path, {}, { "sec-fetch-site": "cross-site" })).status, 403);
 });
 
-Deno.test("a mailed link warns a signed-in person of the account it switches to", async () => {
+Deno.test("a mailed link warns a signed-in person of the account that it switches to", async () => {
   const pages = createPages(ONBOARDED);
   const { browser: victim } = await signIn(pages, "victim@example.com");
   await pages.browser().post("/login", { email: "attacker@example.com" });
@@ -194,7 +194,7 @@ Deno.test("a mailed link without a signed address signs in only the person who t
   assertEquals([accepted.status, own.cookies.has("__Host-session")], [303, true]);
 });
 
-Deno.test("a mailed link without an address that is posted without one asks for it and stays usable", async () => {
+Deno.test("a form without an address on the page of a mailed link asks for it and leaves the link usable", async () => {
   const pages = createPages(ONBOARDED);
   await pages.browser().post("/login", { email: "attacker@example.com" });
   const path = `/auth/callback?token_hash=${pages.provider.mails[0]!.tokenHash}&type=email`;

@@ -84,7 +84,7 @@ accountTest(
 );
 
 accountTest(
-  "the answer does not reveal other accounts, but reports a typo or the person's own address",
+  "the response does not reveal other accounts, but reports a typo or the person's own address",
   async (pages, database) => {
     const { browser } = await onboarded(pages, database);
     pages.provider.user("taken@example.com");
@@ -101,7 +101,7 @@ accountTest(
   },
 );
 
-accountTest("nobody else can ask for a change, and a forged link names no addresses", async (pages, database) => {
+accountTest("nobody else can request a change, and a forged link names no addresses", async (pages, database) => {
   const { browser } = await onboarded(pages, database);
   const stranger = pages.browser();
   assertEquals((await stranger.post("/account/email", { email: NEW })).status, 303);

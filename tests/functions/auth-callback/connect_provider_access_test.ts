@@ -13,7 +13,7 @@ import {
   tokenOf,
 } from "./provider_harness.ts";
 
-providerTest("connect_url leads signed-out people to the login and back", async ({ pages, household }) => {
+providerTest("connect_url redirects signed-out people to the login and back", async ({ pages, household }) => {
   const response = await pages.browser().get(connectPath(household.billId));
   const login = new URL(response.headers.get("location")!, "https://expenses.example");
   assertEquals([response.status, login.pathname], [303, "/login"]);
@@ -60,7 +60,7 @@ providerTest(
   },
 );
 
-providerTest("members see who can connect a bill, but cannot", async ({ pages, database, household }) => {
+providerTest("members cannot connect a bill, but see who can", async ({ pages, database, household }) => {
   const member = await openHousehold(pages, database, "member@example.com");
   const token = tokenOf(await (await member.browser.get(connectPath(member.billId))).text());
   await addMember(database, household.organizationId, member.userId, "member");
@@ -75,7 +75,7 @@ providerTest("members see who can connect a bill, but cannot", async ({ pages, d
 });
 
 providerTest(
-  "other people's bills, deleted bills and invalid ids get the same answer",
+  "other people's bills, deleted bills and invalid ids get the same response",
   async ({ pages, database, household }) => {
     const other = await openHousehold(pages, database, "other@example.com");
     const token = tokenOf(await (await household.browser.get(connectPath(household.billId))).text());
@@ -205,7 +205,7 @@ providerTest("without a provider, or with an unknown one, the page asks for one"
   assertEquals(sent.status, 400);
 });
 
-providerTest("a provider may be given by name, as people say it to their assistant", async ({ household }) => {
+providerTest("a provider can be chosen by the name that people tell their assistant", async ({ household }) => {
   for (const name of ["Meter & Sons", "meter%20sons", "METER", "Water-Works"]) {
     const path = connectPath(household.billId, encodeURIComponent(decodeURIComponent(name)));
     assertStringIncludes(await (await household.browser.get(path)).text(), "credential_key", name);

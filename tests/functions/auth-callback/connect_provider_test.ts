@@ -13,7 +13,7 @@ import {
   storedCredential,
 } from "./provider_harness.ts";
 
-providerTest("a credential that the provider accepts is stored, sealed for its link", async (given) => {
+providerTest("a credential that the provider accepts is encrypted for its link and stored", async (given) => {
   const { pages, database, household } = given;
   const location = await connected(household);
   const [asked] = pages.ask.asked;
@@ -105,7 +105,7 @@ const FAILURES: Record<
 
 for (const [what, { answer, status, words }] of Object.entries(FAILURES)) {
   providerTest(
-    `nothing is saved, and nothing repeated, when the provider ${what}`,
+    `nothing is saved or repeated when the provider ${what}`,
     async ({ pages, database, household }) => {
       pages.ask.answer = answer;
       const refused = await read(connect(household));

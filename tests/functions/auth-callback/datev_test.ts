@@ -133,7 +133,7 @@ accountTest("a form with problems keeps its input, names each field and saves no
 });
 
 accountTest(
-  "only the owner and managers set the accounts; viewers read, members and strangers do not",
+  "only the owner and managers set the accounts, viewers read them, and members and strangers see nothing",
   async (pages, database) => {
     const mira = await onboarded(pages, database);
     const { id, path } = await booksOf(database, mira.id);

@@ -97,7 +97,7 @@ accountTest(
 );
 
 accountTest(
-  "an account is deleted after its organizations, loses access at once, and signing in keeps it",
+  "an account is deleted after its organizations and loses access at once, and signing in keeps it",
   async (pages, database) => {
     const owner = await onboarded(pages, database, "mira@example.com", { organization_name: "Home" });
     const { id, browser, organizationId: own } = await onboarded(pages, database, "tom@example.com", {

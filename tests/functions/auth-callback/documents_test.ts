@@ -95,7 +95,7 @@ uploadTest("each uploaded document is reported, and a certain match is attached 
   assertEquals((await send(mira.browser, path, csv())).status, 303);
 });
 
-uploadTest("the same file twice and at once is one document", async (test) => {
+uploadTest("the same file uploaded twice at once becomes one document", async (test) => {
   const { mira, database } = test;
   const { invoice } = await power(test);
   const path = await linkFor(test, mira);
@@ -107,7 +107,7 @@ uploadTest("the same file twice and at once is one document", async (test) => {
   assertEquals(kept, { documents: 1, files: 1 });
 });
 
-uploadTest("a question is answered by a press, and no is remembered", async (test) => {
+uploadTest("a click answers a question, and no is remembered", async (test) => {
   const { mira } = test;
   const { billId, invoice } = await power(test);
   await runTool(test, mira, "update_bill", { bill_id: billId, set: { amount_mode: "fixed", amount: "90.00" } });
@@ -128,7 +128,7 @@ uploadTest("a question is answered by a press, and no is remembered", async (tes
   assertEquals((await mira.browser.post(path, { ...to.fields, to: "'; drop" })).status, 400);
 });
 
-uploadTest("a changed IBAN is said before anything else", async (test) => {
+uploadTest("the page names a changed IBAN first", async (test) => {
   const { mira } = test;
   const { invoice } = await power(test);
   const path = await linkFor(test, mira);
@@ -144,7 +144,7 @@ uploadTest("a changed IBAN is said before anything else", async (test) => {
   assertStringIncludes(page, "GB82WEST12345698765432 , not DE89370400440532013000");
 });
 
-uploadTest("others see no document: a stranger, another tenant, a former member", async (test) => {
+uploadTest("a stranger, another tenant and a former member see no document", async (test) => {
   const { mira, pages, database } = test;
   const { invoice } = await power(test);
   const path = pathIn(await (await sendAll(mira.browser, await linkFor(test, mira), [xml(invoice)])).text());
@@ -186,7 +186,7 @@ uploadTest("more than 20 files, or a larger one, are refused", async (test) => {
   assertStringIncludes(kept, "1 document received");
 });
 
-uploadTest("the books show what belongs to nothing yet, and open the upload page", async (test) => {
+uploadTest("the books show documents without a record and link to the upload page", async (test) => {
   const { mira } = test;
   const { invoice } = await power(test);
   const bakery = ublInvoice({ payee: "Bakery", number: "B1", issued: dayFrom(test, -2), due: dayFrom(test, 9) });
@@ -203,7 +203,7 @@ uploadTest("the books show what belongs to nothing yet, and open the upload page
   );
 });
 
-uploadTest("PDFs, pictures and mails are kept and served as downloads, and say what was read", async (test) => {
+uploadTest("PDFs, pictures and mails are stored and served as downloads, and show their facts", async (test) => {
   const { mira } = test;
   const file = (content: string | Uint8Array, name: string) =>
     new File([new Uint8Array(typeof content === "string" ? new TextEncoder().encode(content) : content)], name);

@@ -22,7 +22,7 @@ Deno.test("isEmail() accepts addresses that mail can be sent to", () => {
   for (const text of wrong) assert(!isEmail(text), text);
 });
 
-Deno.test("reminderAddress() is the sign-in address unless another one was given", () => {
+Deno.test("reminderAddress() returns the sign-in address unless another one was given", () => {
   assertEquals(reminderAddress(undefined, "a@b.example"), "a@b.example");
   assertEquals(reminderAddress("", "a@b.example"), "a@b.example");
   assertEquals(reminderAddress("A@B.example", "a@b.example"), "a@b.example");

@@ -31,7 +31,7 @@ async function linkOf(
 }
 
 accountTest(
-  "the requester downloads the whole file, which is not stored",
+  "the requester downloads the whole file, and the server stores none of it",
   async (pages, database) => {
     const mira = await onboarded(pages, database);
     const organizationId = await fill(database, mira, "Lunch ");

@@ -115,95 +115,101 @@ accountTest("the accountant's file has a period's payments, net, tax and gross",
   }
 });
 
-accountTest("a period without payments gives a page that says so instead of an empty file", async (pages, database) => {
-  const mira = await onboarded(pages, database);
-  const { organizationId } = mira;
-  await addExpenses(database, organizationId, ["Printer"]);
-  const path = `/organizations/${organizationId}/export`;
-  const response = await download(mira.browser, path, "payments", { period: "this_month" });
-  assertEquals([response.status, response.headers.get("content-disposition")], [200, null]);
-  const page = await response.text();
-  assertStringIncludes(
-    page.replaceAll(/<[^>]*>/g, "").replaceAll(/\s+/g, " "),
-    "There are no payments from 1 November 2026 to 30 November 2026, so there is nothing to download.",
-  );
-  const exported = async () => (await auditOf(database)).filter((event) => event === "books.exported").length;
-  assertEquals(await exported(), 0);
-  const again = await mira.browser.submit(page, 'value="payments"', { period: "last_month" });
-  assertEquals(readCsv(await again.text()).length, 2, "the page offers the next try");
-  assertEquals(await exported(), 1);
-});
+accountTest(
+  "a period without payments returns a page with the reason instead of an empty file",
+  async (pages, database) => {
+    const mira = await onboarded(pages, database);
+    const { organizationId } = mira;
+    await addExpenses(database, organizationId, ["Printer"]);
+    const path = `/organizations/${organizationId}/export`;
+    const response = await download(mira.browser, path, "payments", { period: "this_month" });
+    assertEquals([response.status, response.headers.get("content-disposition")], [200, null]);
+    const page = await response.text();
+    assertStringIncludes(
+      page.replaceAll(/<[^>]*>/g, "").replaceAll(/\s+/g, " "),
+      "There are no payments from 1 November 2026 to 30 November 2026, so there is nothing to download.",
+    );
+    const exported = async () => (await auditOf(database)).filter((event) => event === "books.exported").length;
+    assertEquals(await exported(), 0);
+    const again = await mira.browser.submit(page, 'value="payments"', { period: "last_month" });
+    assertEquals(readCsv(await again.text()).length, 2, "the page offers the next try");
+    assertEquals(await exported(), 1);
+  },
+);
 
-accountTest("the accountant's folder has closed months, their documents and nobody else's", async (pages, database) => {
-  const mira = await onboarded(pages, database);
-  const { organizationId } = mira;
-  await addExpenses(database, organizationId, ["Refund", 'Soup "hot"', "Tea"]);
-  const eva = await onboarded(pages, database, "eva@example.com");
-  const other = eva.organizationId;
-  await addExpenses(database, other, ["Refund", "Secret of Eva"]);
-  for (const [id, owner, name] of [[organizationId, mira.id, 'Soup "hot"'], [other, eva.id, "Secret of Eva"]]) {
-    const [document] = await database.query<{ id: string }>(
-      `insert into app.documents (organization_id, added_by, hash, name, type, size, expense_id)
+accountTest(
+  "the accountant's folder contains closed months with their documents and nobody else's",
+  async (pages, database) => {
+    const mira = await onboarded(pages, database);
+    const { organizationId } = mira;
+    await addExpenses(database, organizationId, ["Refund", 'Soup "hot"', "Tea"]);
+    const eva = await onboarded(pages, database, "eva@example.com");
+    const other = eva.organizationId;
+    await addExpenses(database, other, ["Refund", "Secret of Eva"]);
+    for (const [id, owner, name] of [[organizationId, mira.id, 'Soup "hot"'], [other, eva.id, "Secret of Eva"]]) {
+      const [document] = await database.query<{ id: string }>(
+        `insert into app.documents (organization_id, added_by, hash, name, type, size, expense_id)
        select $1, $2, repeat('a', 64), 'a/b invoice.pdf', 'application/pdf', 3, e.id
        from app.expenses as e where e.organization_id = $1 and e.name = $3 returning id`,
-      [id, owner, name],
+        [id, owner, name],
+      );
+      await database.query(
+        "insert into app.document_files (document_id, organization_id, content) values ($1, $2, 'pdf')",
+        [
+          document!.id,
+          id,
+        ],
+      );
+    }
+    const path = `/organizations/${organizationId}/export`;
+    const october = { from: "2026-10-01", to: "2026-10-31", as: "folder" };
+    const close = (day: string) =>
+      database.query("update identity.organizations set closed_through = $2 where id = $1", [organizationId, day]);
+    const text = async (fields: Record<string, string>) =>
+      (await (await download(mira.browser, path, "payments", fields)).text()).replaceAll(/<[^>]*>/g, "")
+        .replaceAll(/\s+/g, " ");
+    assertStringIncludes(await text(october), "No month of the books is closed");
+    await close("2026-09-30");
+    assertStringIncludes(await text(october), "The books are closed through 30 September 2026 only");
+    const asked = await download(mira.browser, path, "payments", { ...october, open_months: "yes" });
+    await close("2026-10-31");
+    const closed = await download(mira.browser, path, "payments", october);
+    assertEquals(
+      closed.headers.get("content-disposition"),
+      'attachment; filename="accountant-2026-10-01-2026-10-31.zip"',
     );
-    await database.query(
-      "insert into app.document_files (document_id, organization_id, content) values ($1, $2, 'pdf')",
-      [
-        document!.id,
-        id,
-      ],
+    const files = unzip(await bytesOf(closed));
+    assertEquals(unzip(await bytesOf(asked)), files);
+    const [payments, ledger, journal, document, index] = [...files.keys()];
+    assertEquals([payments, ledger, journal, index], [
+      "payments.csv",
+      "ledger.beancount",
+      "hledger.journal",
+      "documents.csv",
+    ]);
+    assertMatch(document!, /^documents\/2026-10-15-doc_[0-9a-z]+-a_b_invoice\.pdf$/);
+    assertEquals([files.get(document!), readCsv(files.get(payments!)!).length], ["pdf", 4]);
+    const [, [file, day, , name, amount]] = readCsv(files.get(index!)!) as [string[], string[]];
+    assertEquals([file, day, name, amount], [document, "2026-10-15", 'Soup "hot"', "11.90"]);
+    const entries = files.get(ledger!)!.replaceAll(/"exp_\w+"/g, '"exp"');
+    assertStringIncludes(
+      entries,
+      String.raw`2026-10-15 * "Soup \"hot\"" "Soup \"hot\""` +
+        '\n  id: "exp"\n  tax: 1.90 EUR\n  Expenses:Uncategorized  11.90 EUR\n  Assets:Unassigned  -11.90 EUR\n',
     );
-  }
-  const path = `/organizations/${organizationId}/export`;
-  const october = { from: "2026-10-01", to: "2026-10-31", as: "folder" };
-  const close = (day: string) =>
-    database.query("update identity.organizations set closed_through = $2 where id = $1", [organizationId, day]);
-  const text = async (fields: Record<string, string>) =>
-    (await (await download(mira.browser, path, "payments", fields)).text()).replaceAll(/<[^>]*>/g, "")
-      .replaceAll(/\s+/g, " ");
-  assertStringIncludes(await text(october), "No month of the books is closed");
-  await close("2026-09-30");
-  assertStringIncludes(await text(october), "The books are closed through 30 September 2026 only");
-  const asked = await download(mira.browser, path, "payments", { ...october, open_months: "yes" });
-  await close("2026-10-31");
-  const closed = await download(mira.browser, path, "payments", october);
-  assertEquals(
-    closed.headers.get("content-disposition"),
-    'attachment; filename="accountant-2026-10-01-2026-10-31.zip"',
-  );
-  const files = unzip(await bytesOf(closed));
-  assertEquals(unzip(await bytesOf(asked)), files);
-  const [payments, ledger, journal, document, index] = [...files.keys()];
-  assertEquals([payments, ledger, journal, index], [
-    "payments.csv",
-    "ledger.beancount",
-    "hledger.journal",
-    "documents.csv",
-  ]);
-  assertMatch(document!, /^documents\/2026-10-15-doc_[0-9a-z]+-a_b_invoice\.pdf$/);
-  assertEquals([files.get(document!), readCsv(files.get(payments!)!).length], ["pdf", 4]);
-  const [, [file, day, , name, amount]] = readCsv(files.get(index!)!) as [string[], string[]];
-  assertEquals([file, day, name, amount], [document, "2026-10-15", 'Soup "hot"', "11.90"]);
-  const entries = files.get(ledger!)!.replaceAll(/"exp_\w+"/g, '"exp"');
-  assertStringIncludes(
-    entries,
-    String.raw`2026-10-15 * "Soup \"hot\"" "Soup \"hot\""` +
-      '\n  id: "exp"\n  tax: 1.90 EUR\n  Expenses:Uncategorized  11.90 EUR\n  Assets:Unassigned  -11.90 EUR\n',
-  );
-  assertStringIncludes(entries, "  Expenses:Uncategorized  -11.90 EUR\n  Assets:Unassigned  11.90 EUR\n");
-  assertStringIncludes(entries, "2026-10-15 open Expenses:Uncategorized\n2026-10-15 open Assets:Unassigned\n");
-  const hledger = files.get(journal!)!.replaceAll(/\(exp_\w+\)/g, "(exp)");
-  assert(hledger.startsWith("decimal-mark .\n\n2026-10-15 * (exp) Refund | Refund\n"));
-  assertStringIncludes(
-    hledger,
-    '2026-10-15 * (exp) Soup "hot" | Soup "hot"\n    ; tax: 1.90 EUR\n' +
-      "    Expenses:Uncategorized  11.90 EUR\n    Assets:Unassigned  -11.90 EUR\n\n",
-  );
-  assertStringIncludes(hledger, "account Expenses:Uncategorized\naccount Assets:Unassigned\n");
-  assert(![...files.values()].some((one) => one.includes("Secret of Eva")));
-});
+    assertStringIncludes(entries, "  Expenses:Uncategorized  -11.90 EUR\n  Assets:Unassigned  11.90 EUR\n");
+    assertStringIncludes(entries, "2026-10-15 open Expenses:Uncategorized\n2026-10-15 open Assets:Unassigned\n");
+    const hledger = files.get(journal!)!.replaceAll(/\(exp_\w+\)/g, "(exp)");
+    assert(hledger.startsWith("decimal-mark .\n\n2026-10-15 * (exp) Refund | Refund\n"));
+    assertStringIncludes(
+      hledger,
+      '2026-10-15 * (exp) Soup "hot" | Soup "hot"\n    ; tax: 1.90 EUR\n' +
+        "    Expenses:Uncategorized  11.90 EUR\n    Assets:Unassigned  -11.90 EUR\n\n",
+    );
+    assertStringIncludes(hledger, "account Expenses:Uncategorized\naccount Assets:Unassigned\n");
+    assert(![...files.values()].some((one) => one.includes("Secret of Eva")));
+  },
+);
 
 accountTest("an export requires role, membership and sign-in, but no plan", async (pages, database) => {
   const mira = await onboarded(pages, database);

@@ -9,7 +9,7 @@ import { answering, createPages } from "./harness.ts";
 
 const CHALLENGE = "/.well-known/openai-apps-challenge";
 
-Deno.test("every icon may be kept for a year and shown on other sites", async () => {
+Deno.test("every icon may be cached for a year and shown on other sites", async () => {
   const browser = createPages(answering({})).browser();
   for (const { name, type } of ICON_FILES) {
     const response = await browser.get(`/icons/${name}`);
@@ -21,7 +21,7 @@ Deno.test("every icon may be kept for a year and shown on other sites", async ()
   assertEquals((await browser.get("/icons/light.svg")).status, 404);
 });
 
-Deno.test("an icon's name holds the hash of its bytes, and the SVGs are the pages' icon in other colors", () => {
+Deno.test("an icon's name contains the hash of its bytes, and the SVGs are the pages' icon in other colors", () => {
   for (const { name, type, theme, base64 } of ICON_FILES) {
     const bytes = Buffer.from(base64, "base64");
     assertEquals(name.slice(0, -4), `${theme}-${sha256(bytes).toString("hex").slice(0, 16)}`);

@@ -6,7 +6,7 @@ import { accountTest, auditOf, onboarded } from "./account_harness.ts";
 const textOf = (html: string) => html.replace(/<(style|title|script)\b.*?<\/\1>|<[^>]+>/gs, " ").replace(/\s+/g, " ");
 
 accountTest(
-  "an owner makes and replaces the address, and decides about mail that waits, by forms alone",
+  "an owner creates and replaces the address, and decides about waiting mail, with forms alone",
   async (pages, database) => {
     const anna = await onboarded(pages, database, "anna@example.com");
     const path = `/organizations/${anna.organizationId}/mail`;

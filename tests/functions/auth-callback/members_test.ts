@@ -41,7 +41,7 @@ const roleOf = async (database: TestDatabase, userId: string) =>
   ))[0]?.role;
 
 accountTest(
-  "an invitation is mailed plainly, and accepted by a form, not by opening the link",
+  "an invitation is mailed as plain text, and accepted by a form, not by opening the link",
   async (pages, database) => {
     const { invite, link, path } = await home(pages, database);
     const response = await invite("Ben@Example.com", "viewer");
@@ -90,7 +90,7 @@ Don’t know anna@example.com? Ignore this email, and nothing happens.
 );
 
 accountTest(
-  "an invited person without an account joins by one mail and one form, without an organization of their own",
+  "an invited person without an account joins with one mail and one form, without their own organization",
   async (pages, database) => {
     const { invite, link, path } = await home(pages, database);
     await invite(BEN);
@@ -131,7 +131,7 @@ accountTest(
 );
 
 accountTest(
-  "an invitation's link signs in no existing account, and mails it a link to sign in",
+  "an invitation's link signs in no existing account, and mails it a sign-in link",
   async (pages, database) => {
     const { invite, link } = await home(pages, database);
     await invite(BEN);
@@ -265,7 +265,7 @@ accountTest(
   },
 );
 
-accountTest("the owner asks a member to take over, who confirms it on their page", async (pages, database) => {
+accountTest("the owner asks a member to take over, and the member confirms on their page", async (pages, database) => {
   const { anna, path, invite, link } = await home(pages, database);
   await invite(BEN);
   const ben = await onboarded(pages, database, BEN);
@@ -303,7 +303,7 @@ accountTest(
   },
 );
 
-accountTest("inviting needs the Team plan, which the page says", async (pages, database) => {
+accountTest("inviting needs the Team plan, and the page names it", async (pages, database) => {
   const { anna, path } = await home(pages, database);
   const page = await textOf(await anna.browser.get(path));
   await database.query("update identity.organizations set trial_ends_at = null");

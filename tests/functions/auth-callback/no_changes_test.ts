@@ -87,31 +87,34 @@ accountTest("an organization that is being deleted refuses every form", async (p
   }
 });
 
-accountTest("its pages say that it is being deleted and offer no forms", async (pages, database) => {
-  Object.assign(pages.config, {
-    checkoutUrl: "https://pay.example/checkout?plan={plan}",
-    invoicesUrl: "https://pay.example/invoices/{organization_id}",
-    cancelUrl: "https://pay.example/cancel?o={organization_id}",
-  });
-  const { id, anna, ben, remove } = await street(pages, database);
-  await remove();
-  for (const [page, people] of [["plan", [anna, ben]], ["members", [anna, ben]], ["hand-over", [anna]]] as const) {
-    for (const who of people) {
-      const html = await (await who.browser.get(`/organizations/${id}/${page}`)).text();
-      assertStringIncludes(textOf(html), GOING, page);
-      assertStringIncludes(
-        textOf(html),
-        who === anna ? "Keep it after all" : "Only its owner, anna@example.com, can stop that.",
-      );
-      assertEquals(formsOf(html).map(({ action }) => action).filter((action) => action !== "/logout"), [], page);
-      assertFalse(/pay\.example/.test(html), page);
+accountTest(
+  "pages of an organization that is being deleted announce the deletion and offer no forms",
+  async (pages, database) => {
+    Object.assign(pages.config, {
+      checkoutUrl: "https://pay.example/checkout?plan={plan}",
+      invoicesUrl: "https://pay.example/invoices/{organization_id}",
+      cancelUrl: "https://pay.example/cancel?o={organization_id}",
+    });
+    const { id, anna, ben, remove } = await street(pages, database);
+    await remove();
+    for (const [page, people] of [["plan", [anna, ben]], ["members", [anna, ben]], ["hand-over", [anna]]] as const) {
+      for (const who of people) {
+        const html = await (await who.browser.get(`/organizations/${id}/${page}`)).text();
+        assertStringIncludes(textOf(html), GOING, page);
+        assertStringIncludes(
+          textOf(html),
+          who === anna ? "Keep it after all" : "Only its owner, anna@example.com, can stop that.",
+        );
+        assertEquals(formsOf(html).map(({ action }) => action).filter((action) => action !== "/logout"), [], page);
+        assertFalse(/pay\.example/.test(html), page);
+      }
     }
-  }
-  const account = formsOf(await (await anna.browser.get("/account")).text());
-  assertFalse(account.some(({ fields }) => fields.action === "rename" && fields.organization_id === id));
-  // A subscription outlives the organization, so it stays cancellable.
-  await database.query("update identity.organizations set plan = 'team' where id = $1", [id]);
-  const paid = await (await anna.browser.get(`/organizations/${id}/plan`)).text();
-  assertStringIncludes(paid, `https://pay.example/cancel?o=${id}`);
-  assertFalse(paid.includes("/checkout"));
-});
+    const account = formsOf(await (await anna.browser.get("/account")).text());
+    assertFalse(account.some(({ fields }) => fields.action === "rename" && fields.organization_id === id));
+    // A subscription outlives the organization, so it stays cancellable.
+    await database.query("update identity.organizations set plan = 'team' where id = $1", [id]);
+    const paid = await (await anna.browser.get(`/organizations/${id}/plan`)).text();
+    assertStringIncludes(paid, `https://pay.example/cancel?o=${id}`);
+    assertFalse(paid.includes("/checkout"));
+  },
+);

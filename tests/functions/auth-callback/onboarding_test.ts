@@ -3,7 +3,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { formsOf } from "./harness.ts";
 import { accountTest, auditOf, newPerson, onboarded } from "./account_harness.ts";
 
-accountTest("GET /onboarding fills in what the browser's language suggests", async (pages, database) => {
+accountTest("GET /onboarding prefills the fields from the browser's language", async (pages, database) => {
   const { browser } = await newPerson(pages, database, "mira@example.com");
   const page = await (await browser.get("/onboarding?next=%2Fx", { "accept-language": "en,de-AT;q=0.9" })).text();
   const form = formsOf(page)[0]!;
@@ -50,7 +50,7 @@ function suggestedIn(page: string, timeZone: string): Record<string, string> {
   return Object.fromEntries(Object.entries(selects).map(([id, { value }]) => [id, value]));
 }
 
-accountTest("the browser's time zone suggests the country, whatever its language says", async (pages, database) => {
+accountTest("the browser's time zone suggests the country, whatever its language", async (pages, database) => {
   const { browser } = await newPerson(pages, database, "mira@example.com");
   const page = async (language: string) =>
     await (await browser.get("/onboarding", { "accept-language": language })).text();

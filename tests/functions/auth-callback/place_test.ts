@@ -47,7 +47,7 @@ Deno.test("a country suggests the currency and the time zone that most people th
   for (const { code } of COUNTRIES) assert(isTimezone(timezoneOfCountry(code)), code);
 });
 
-Deno.test("every selectable time zone except UTC is of one country", () => {
+Deno.test("every selectable time zone except UTC belongs to one country", () => {
   assertEquals(timezones("UTC").filter((zone) => !isCountry(countryOfTimezone(zone) ?? "")), ["UTC"]);
   const zones = ["Europe/Berlin", "Asia/Kolkata", "America/Denver", "Mars/Olympus"];
   assertEquals(zones.map(countryOfTimezone), ["DE", "IN", "US", undefined]);
@@ -60,7 +60,7 @@ Deno.test("timezones() lists today's names, each once, and always the current on
   for (const zone of zones) assert(isTimezone(zone), zone);
 });
 
-Deno.test("isTimezone() takes IANA names only", () => {
+Deno.test("isTimezone() accepts only IANA names", () => {
   for (const name of ["UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Etc/GMT+5"]) {
     assert(isTimezone(name), name);
   }

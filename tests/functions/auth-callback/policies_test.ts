@@ -12,7 +12,7 @@ const words = LANGUAGES.en.pages.policies;
 const read = async (path: string, config = {}) =>
   await (await createPages(answering({}), config).browser().get(path)).text();
 
-Deno.test("without an operator both pages say that they are templates, and no page links to them", async () => {
+Deno.test("without an operator both pages call themselves templates, and no page links to them", async () => {
   for (const path of ["/privacy", "/terms"]) assertStringIncludes(await read(path), words.template);
   assertFalse((await read("/")).includes('href="/privacy"'));
   assertEquals(readConfig({ OPERATOR_NAME: "A", OPERATOR_COUNTRY: "B" }, []).privacyUrl, undefined);

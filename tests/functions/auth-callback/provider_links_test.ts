@@ -46,7 +46,7 @@ linkTest("the account page lists providers and bills, but never credentials", as
   assertStringIncludes(await shown(household), "forgotten, Meter …tial");
 });
 
-linkTest("unconnected variable bills can be connected from here", async ({ household, database }) => {
+linkTest("the account page connects variable bills without a provider", async ({ household, database }) => {
   const { organizationId } = household;
   await addBill(database, { organizationId, billId: "bill_000000000777", name: "Gas" });
   await addBill(database, { organizationId, billId: "bill_000000000778", name: "Rent", amountMode: "fixed" });
@@ -82,7 +82,7 @@ linkTest("a link without a credential is not resumed as working", async ({ house
   assertEquals(await statusOf(database), ["needs_reauth"]);
 });
 
-linkTest("removing asks once, and removes the credential", async ({ household, database, linkId, pages }) => {
+linkTest("removing asks once and removes the credential", async ({ household, database, linkId, pages }) => {
   const { page, status } = await household.browser.get(removePath(linkId)).then(async (response) => ({
     page: await response.text(),
     status: response.status,
@@ -109,7 +109,7 @@ linkTest("removing asks once, and removes the credential", async ({ household, d
 });
 
 linkTest(
-  "members can only look, owners of other organizations see nothing",
+  "members can only look, and owners of other organizations see nothing",
   async ({ pages, database, household, linkId }) => {
     const member = await openHousehold(pages, database, "member@example.com");
     await addMember(database, household.organizationId, member.userId, "member");

@@ -90,7 +90,7 @@ for (
   const [what, providers] of [["one provider", ["meter", "meter"]], ["two providers", ["meter", "waterworks"]]] as const
 ) {
   providerTest(
-    `two tabs at once, and a form sent twice, to ${what}: one link, whose credential opens`,
+    `two tabs at once, and a form sent twice, to ${what}: one link with a readable credential`,
     async (given) => {
       const { database, household } = given;
       const tabs = await Promise.all(
@@ -114,7 +114,7 @@ for (
 }
 
 providerTest(
-  "a request overtaken between checking and storing reseals for the current link",
+  "a request overtaken between checking and storing encrypts for the current link",
   async (given) => {
     const { pages, database, household } = given;
     const page = await (await household.browser.get(connectPath(household.billId))).text();

@@ -77,7 +77,7 @@ Deno.test("a reviewer's code signs in without a mail, shows the demo's books, an
   assert(counts.bills === 25 && counts.payments > 500 && counts.rates === 0, JSON.stringify(counts));
 });
 
-Deno.test("the database keeps no code, and every wrong code is refused the same way", async () => {
+Deno.test("the database stores no code, and refuses every wrong code in the same way", async () => {
   const { pages, access } = await start();
   const [{ kept }] = await query<{ kept: string }>("select to_jsonb(r)::text as kept from identity.reviewers as r");
   // The last part is one character, which any row may contain.
@@ -90,7 +90,7 @@ Deno.test("the database keeps no code, and every wrong code is refused the same 
   assertEquals(pages.provider.requests, []);
 });
 
-Deno.test("a code starts no session if its address belongs to another account meanwhile", async () => {
+Deno.test("a code starts no session if its address belongs to another account in the meantime", async () => {
   const { pages, access } = await start();
   pages.provider.users.set(EMAIL, { id: crypto.randomUUID(), email: EMAIL });
   const { browser, status, page } = await enter(pages, access.code);

@@ -119,7 +119,7 @@ Deno.test("readSession() gives the identity provider 3 seconds", async () => {
   assertStringIncludes(await response.text(), "If you were saving something, check before trying again.");
 });
 
-Deno.test("a session too large for one cookie is split over several, and all are removed at sign-out", async () => {
+Deno.test("a session too large for one cookie is split over several, and sign-out removes all of them", async () => {
   const pages = createPages(DATABASE);
   Object.assign(pages.provider.user("mira@example.com"), { user_metadata: { picture: "x".repeat(4000) } });
   const { browser } = await signIn(pages, "mira@example.com");
@@ -219,7 +219,7 @@ const BANS: Record<string, (pages: Pages) => void> = {
 };
 
 for (const [how, ban] of Object.entries(BANS)) {
-  Deno.test(`a suspended person's session gets "This account is suspended", with a way on: ${how}`, async () => {
+  Deno.test(`a suspended person's session gets "This account is suspended", with a next step: ${how}`, async () => {
     for (const supportUrl of [undefined, "https://support.example"]) {
       const pages = createPages(DATABASE, { supportUrl });
       const browser = how.includes("refresh")
@@ -257,7 +257,7 @@ Deno.test("a deleted person's session is not accepted", async () => {
   assert(!browser.cookies.has("__Host-session"));
 });
 
-Deno.test("a suspended person with a valid code or link is told about the suspension", async () => {
+Deno.test("a suspended person with a valid code or link sees the suspension", async () => {
   const pages = createPages(DATABASE);
   const reads = async (response: Response) => {
     assertEquals([response.status, response.headers.get("location")], [403, null]);

@@ -66,7 +66,7 @@ Deno.test("GET /login names the app that sent the person, only from a signed val
   }
 });
 
-Deno.test("GET / leads to the account with a session, else to the sign-in page", async () => {
+Deno.test("GET / redirects to the account with a session, otherwise to the sign-in page", async () => {
   const pages = createPages(ONBOARDED);
   const { browser } = await signIn(pages, "mira@example.com");
   const before = pages.provider.requests.length;
@@ -107,7 +107,7 @@ Deno.test("cookies are HttpOnly, Lax, host-bound on https and short-lived for ve
   assertEquals([...browser.cookies.keys()], ["session"]);
 });
 
-Deno.test("POST /login answers known, unknown and refused addresses alike", async () => {
+Deno.test("POST /login responds alike to known, unknown and refused addresses", async () => {
   const pages = createPages(ONBOARDED);
   pages.provider.user("known@example.com");
   const answers = [];
@@ -157,7 +157,7 @@ Deno.test("POST /login explains an invalid address and sends nothing", async () 
   assertEquals(pages.provider.mails, []);
 });
 
-Deno.test("POST /login accepts the six-digit code, also with a space, and refuses a wrong one", async () => {
+Deno.test("POST /login accepts the six-digit code, even with a space, and refuses a wrong one", async () => {
   const pages = createPages(NEW);
   const browser = pages.browser();
   await browser.post("/login?next=%2Fx", { email: "mira@example.com" });

@@ -11,7 +11,7 @@ const { invite } = membersOf(database);
 const maySignUp = async (email: string, at = AT) =>
   (await database.asService<{ may: boolean }>("may_sign_up", { email, at })).may;
 
-Deno.test("may_sign_up(): everybody before the first organization, then members and people with an open invitation", async () => {
+Deno.test("may_sign_up() admits everybody before the first organization, then members and people with an open invitation", async () => {
   await database.reset();
   assertEquals(await maySignUp("first@new.example"), true);
   const home = await household(database);

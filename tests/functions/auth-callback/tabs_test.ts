@@ -48,7 +48,7 @@ accountTest(
 );
 
 accountTest(
-  "a viewer's tabs leave out approvals, and nobody sees a plan where there are none",
+  "a viewer's tabs omit approvals, and nobody sees a plan tab when plans are off",
   async (pages, database) => {
     const { organizationId: id } = await onboarded(pages, database, "anna@example.com", { organization_name: "Home" });
     const vera = await onboarded(pages, database, "vera@example.com", { organization_name: "Own" });
@@ -64,7 +64,7 @@ accountTest(
   },
 );
 
-uploadTest("pages below the tabs have them too, with the tab above them open", async (test) => {
+uploadTest("pages below the tabs show them too, with the tab above them open", async (test) => {
   const { pages, database, mira: { browser, organizationId } } = test;
   const ben = await onboarded(pages, database, "ben@example.com");
   await addMember(database, organizationId, ben.id, "member");

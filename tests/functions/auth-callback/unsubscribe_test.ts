@@ -31,7 +31,7 @@ async function isReminded(books: Books) {
 
 const ONE_CLICK = "List-Unsubscribe=One-Click";
 
-Deno.test("opening the link asks and changes nothing, even for repeated scans", async () => {
+Deno.test("opening the link asks for confirmation and changes nothing, even after repeated scans", async () => {
   const books = await openBooks(database);
   const link = await linkOf(books.userId);
   for (const method of ["GET", "HEAD", "GET"]) {
@@ -42,7 +42,7 @@ Deno.test("opening the link asks and changes nothing, even for repeated scans", 
   assertEquals(await isReminded(books), { email_enabled: true, mails: "mine" });
 });
 
-Deno.test("one click of a mail program ends all reminders: either form encoding, from anywhere, without a session", async () => {
+Deno.test("one click in a mail program ends all reminders, in either form encoding, from anywhere, without a session", async () => {
   const multipart = new FormData();
   multipart.set("List-Unsubscribe", "One-Click");
   for (const body of [new URLSearchParams(ONE_CLICK), multipart]) {
@@ -118,7 +118,7 @@ Deno.test("a valid link works while the identity provider is down", async () => 
   assertEquals(await isReminded(books), { email_enabled: false, mails: "mine" });
 });
 
-Deno.test("a person chooses one organization, and can turn it on again", async () => {
+Deno.test("a person turns off one organization, and can turn it on again", async () => {
   const books = await openBooks(database);
   assertEquals((await pages.browser().post(await linkOf(books.userId), { scope: books.organizationId })).status, 200);
   assertEquals(await isReminded(books), { email_enabled: true, mails: "none" });
@@ -132,7 +132,7 @@ Deno.test("a person chooses one organization, and can turn it on again", async (
   assertEquals(await isReminded(books), { email_enabled: true, mails: "mine" });
 });
 
-Deno.test("the signed-in owner chooses one of their bills, as a change that the assistant can undo", async () => {
+Deno.test("the signed-in owner turns off one of their bills, as a change that the assistant can undo", async () => {
   const books = await openBooks(database);
   const other = await openBooks(database);
   const { bill: foreign } = await other.ok("add_bill", {

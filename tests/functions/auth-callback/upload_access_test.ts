@@ -38,7 +38,7 @@ async function refused(browser: Browser, path: string, status: number, headers: 
   return await response.text();
 }
 
-uploadTest("uploading to another person's import fails like an unknown one", async (test) => {
+uploadTest("uploading to another person's import fails like uploading to an unknown one", async (test) => {
   const { pages, database, mira } = test;
   const path = await linkFor(test, mira);
   const anybody = pages.browser();

@@ -54,7 +54,7 @@ uploadTest("a link accepts one file; a second one, later or concurrent, is not r
   assertEquals(kept, { files: 1, rows: 3 });
 });
 
-uploadTest("an unreadable file is reported and not kept, and another one may be sent", async (test) => {
+uploadTest("an unreadable file is reported and discarded, and another one may be sent", async (test) => {
   const { mira } = test;
   const path = await linkFor(test, mira);
   const refused: [string, File | undefined, string][] = [
@@ -80,7 +80,7 @@ uploadTest("an unreadable file is reported and not kept, and another one may be 
 });
 
 uploadTest(
-  "the file's name is shown as text, without hidden characters and shortened",
+  "the file's name is shown as shortened text without hidden characters",
   async (test) => {
     const { mira, database } = test;
     const names = {
@@ -172,7 +172,7 @@ uploadTest("a file without readable rows is reported", async (test) => {
   assertStringIncludes(text(await page.text()), "None of its rows can be read.");
 });
 
-uploadTest("a file with rows of closed months alone names these months", async (test) => {
+uploadTest("a file with rows only in closed months names these months", async (test) => {
   const { mira, database } = test;
   await database.query("update identity.organizations set closed_through = '2026-10-31' where id = $1", [
     mira.organizationId,

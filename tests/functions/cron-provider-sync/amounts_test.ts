@@ -142,7 +142,7 @@ Deno.test("a recreated date gets its predecessor's amount back on the next run",
   }
 });
 
-Deno.test("a bill made fixed while its provider is being called keeps its amount", async () => {
+Deno.test("a bill that becomes fixed during the provider's call keeps its amount", async () => {
   const { books, billId } = await setUp();
   const slow = fakeProvider("power", async () => {
     await books.ok("update_bill", { bill_id: billId, set: { amount_mode: "fixed", amount: "50" } });

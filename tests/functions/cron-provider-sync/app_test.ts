@@ -77,7 +77,7 @@ Deno.test("links are counted unless they have ended; only eligible ones are fetc
   assert(paused);
 });
 
-Deno.test("a run reseals credentials under an earlier key, also of paused links, but not moved ones", async () => {
+Deno.test("a run re-encrypts credentials under an earlier key, even of paused links, but not moved ones", async () => {
   const { registry, linkId, asked } = await setUp("power", { key: PREVIOUS_KEY });
   const elsewhere = await openBooks(database, { day: "2026-10-01" });
   const pausedLink = await addLink(database, {
@@ -130,7 +130,7 @@ Deno.test("a run reseals credentials under an earlier key, also of paused links,
   assertEquals((await job({ registry, now: () => later(3) }).run()).errors.map(({ code }) => code), ["auth"]);
 });
 
-Deno.test("the job's answer and log contain no secret, even when an adapter throws", async () => {
+Deno.test("the job's response and log contain no secret, even when an adapter throws", async () => {
   const canary = "c4nary-of-the-job";
   const { linkId } = await setUp("power", { credential: { account: canary } });
   const broken = fakeProvider("power", ({ credential }) => {

@@ -40,7 +40,7 @@ async function mails(day = "2026-11-02") {
   return mail.delivered;
 }
 
-Deno.test("a fetched amount is in the digest with its date and difference from usual, and in the totals once paid", async () => {
+Deno.test("the digest shows a fetched amount with its date and difference from usual, and the totals include it once paid", async () => {
   const { books, billId } = await setUp();
   assertEquals((await sync(() => ({ amount: "84.18", currency: "EUR" }))).synced, 1);
   const [mail] = await mails();

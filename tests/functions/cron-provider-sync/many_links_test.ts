@@ -128,7 +128,7 @@ function slowProvider(ms: number) {
 const slowBills = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ provider: "slow", credential: { account: String(100 + index) } }));
 
-Deno.test("a run starts nothing new after its time limit, and the next one continues where it ended", async () => {
+Deno.test("a run starts no work after its time limit, and the next one continues from there", async () => {
   await database.reset();
   await addLinkedBills(database, slowBills(30));
   const { asked, elapsed, registry } = slowProvider(100);
@@ -150,7 +150,7 @@ Deno.test("a run starts nothing new after its time limit, and the next one conti
   assertEquals([...asked.values()], Array(30).fill(1));
 });
 
-Deno.test("when every provider hangs the run still ends, cutting its last links short", async () => {
+Deno.test("when every provider hangs, the run still ends and cuts its last links short", async () => {
   await database.reset();
   await addLinkedBills(database, slowBills(100).map(({ credential }) => ({ provider: "deaf", credential })));
   let asked = 0;

@@ -68,7 +68,7 @@ Deno.test("a short database outage makes no link lose its day", async () => {
   assertEquals([answer.ok, answer.synced, asked.length], [true, 1, 1]);
 });
 
-Deno.test("a pause requested by a provider is kept", async () => {
+Deno.test("a run keeps the pause that a provider requests", async () => {
   const { registry, script, asked } = await setUp();
   script.error = new ProviderError("rate_limited", "Slow down", 3 * 3600);
   await job({ registry }).run();

@@ -135,7 +135,7 @@ Deno.test("due bills are mailed once, in one digest, and rolled after their date
   );
 });
 
-Deno.test("a digest suggests only possible actions: no daily bill is snoozed, no automatic payment is marked", async () => {
+Deno.test("a digest suggests only possible actions: it snoozes no daily bill and marks no automatic payment", async () => {
   await database.reset();
   const books = await openBooks(database, { day: "2026-11-20" });
   const add = (name: string, more: Record<string, unknown>) =>

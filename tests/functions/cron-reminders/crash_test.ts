@@ -46,7 +46,7 @@ Deno.test("every reminder is delivered exactly once by a mail service with idemp
   assertEachOnce(delivered.map(({ text }) => text), plan);
 });
 
-Deno.test("every reminder to a further recipient is delivered exactly once, and neither delays the other", async () => {
+Deno.test("every reminder to a second recipient is delivered exactly once, and neither delays the other", async () => {
   const plan = {
     ...(large ? { ...large, owners: large.owners / 2 } : { owners: 110, each: 2, crashes: 12, parallel: 2, seed: 5 }),
     members: true,
@@ -58,15 +58,19 @@ Deno.test("every reminder to a further recipient is delivered exactly once, and 
   }
 });
 
-Deno.test("test of the test: with a new key for every attempt reminders come twice", { ignore: !!large }, async () => {
-  const { delivered, fetchFor } = mailsOfTheDying((init) => {
-    const headers = new Headers(init?.headers);
-    headers.set("idempotency-key", crypto.randomUUID());
-    return headers;
-  });
-  await crash({ owners: 120, each: 1, crashes: 8, parallel: 1, seed: 3 }, fetchFor);
-  assert([...countBills(delivered.map(({ text }) => text)).values()].some((count) => count > 1));
-});
+Deno.test(
+  "test of the test: with a new key for every attempt, reminders arrive twice",
+  { ignore: !!large },
+  async () => {
+    const { delivered, fetchFor } = mailsOfTheDying((init) => {
+      const headers = new Headers(init?.headers);
+      headers.set("idempotency-key", crypto.randomUUID());
+      return headers;
+    });
+    await crash({ owners: 120, each: 1, crashes: 8, parallel: 1, seed: 3 }, fetchFor);
+    assert([...countBills(delivered.map(({ text }) => text)).values()].some((count) => count > 1));
+  },
+);
 
 // Connections of a pool that was closed early end a moment later.
 Deno.test("over SMTP no reminder is lost, and repeats have the same Message-ID", {

@@ -67,7 +67,7 @@ Deno.test("a filled vault with any accepted secret is healthy", async () => {
   }
 });
 
-Deno.test("the answer reports whether the request passed the front door, bypassed it or had a wrong secret", async () => {
+Deno.test("the response reports whether the request passed the front door, bypassed it or had a wrong secret", async () => {
   assertEquals((await health()).front_door, "no_secret");
   assertEquals((await health({ [FRONT_DOOR_HEADER]: FRONT_DOOR })).front_door, "ok");
   assertEquals((await health({ [FRONT_DOOR_HEADER]: `${FRONT_DOOR}x` })).front_door, "wrong_secret");
@@ -76,7 +76,7 @@ Deno.test("the answer reports whether the request passed the front door, bypasse
 const post = (monitor: ReturnType<typeof createMonitor>, body: string) =>
   monitor.request("/api/health/mail", { method: "POST", headers: bearer, body });
 
-Deno.test("a test mail goes to the requested address and carries the answer's mark", async () => {
+Deno.test("a test mail goes to the requested address and contains the response's mark", async () => {
   const monitor = createMonitor();
   const response = await post(monitor, JSON.stringify({ to: "mira@example.com", subject: "buy now", text: "spam" }));
   const { ok, mark } = await response.json();
@@ -109,7 +109,7 @@ Deno.test("an invalid address is rejected before anything is sent", async () => 
   assertEquals(monitor.sent, []);
 });
 
-Deno.test("a rejected test mail is reported, without the service's answer", async () => {
+Deno.test("a rejected test mail is reported, without the service's response", async () => {
   const monitor = createMonitor(() => Response.json({ message: "API key re_Key_1 is invalid" }, { status: 401 }));
   const response = await post(monitor, '{"to":"mira@example.com"}');
   assertEquals(response.status, 503);

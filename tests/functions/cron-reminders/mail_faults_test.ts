@@ -73,7 +73,7 @@ Deno.test("a mail service that refuses whole calls for one bad address gets each
   assertEquals(answers[0]!.problems.address_refused, 1);
 });
 
-Deno.test("429: the requested pause is kept, and nothing is sent twice", async () => {
+Deno.test("after a 429 the run keeps the requested pause and sends nothing twice", async () => {
   const { mail, run, assertEachOnce } = await setUp(150);
   mail.before = () =>
     mail.calls.length === 2 ? Response.json({}, { status: 429, headers: { "retry-after": "900" } }) : undefined;
@@ -85,7 +85,7 @@ Deno.test("429: the requested pause is kept, and nothing is sent twice", async (
   assertEachOnce();
 });
 
-Deno.test("500: the same batch is sent again under the same key", async () => {
+Deno.test("after a 500 the run sends the same batch again under the same key", async () => {
   const { mail, run, assertEachOnce } = await setUp(40);
   mail.before = () => mail.calls.length === 1 ? new Response("", { status: 500 }) : undefined;
   assertEquals((await run()).problems, { mail_unavailable: 40, left_for_next_run: 40 });
@@ -114,7 +114,7 @@ Deno.test("a batch that may have arrived is resent unchanged, even if a bill was
   assertEachOnce();
 });
 
-Deno.test("a batch that certainly did not arrive is rebuilt: empty once the bill is paid", async () => {
+Deno.test("a batch that certainly did not arrive is rebuilt, and is empty once the bill is paid", async () => {
   const { mail, run, states } = await setUp(3);
   mail.before = () => mail.calls.length === 1 ? Response.json({}, { status: 429 }) : undefined;
   await run();
@@ -131,7 +131,7 @@ const rowOfSending = async () =>
     "select status, error_code from jobs.job_runs where stage = 'reminders' order by id desc limit 1",
   ))[0];
 
-Deno.test("a service that never answers costs a run three attempts, and the run ends in time", async () => {
+Deno.test("a service that never responds costs a run three attempts, and the run ends in time", async () => {
   const { mail, run, assertEachOnce } = await setUp(300);
   let hanging = true;
   let attempts = 0;
@@ -176,7 +176,7 @@ Deno.test("a digest that was certainly never sent is replaced by the next day's"
   assertEachOnce();
 });
 
-Deno.test("a digest that may have arrived is given up after a day, and its reminder is free again", async () => {
+Deno.test("a digest that may have arrived is abandoned after a day, and its reminder is free again", async () => {
   const { mail, run, states } = await setUp(2);
   mail.before = () => mail.calls.length < 6 ? new Response("", { status: 500 }) : undefined;
   await run();
@@ -195,7 +195,7 @@ Deno.test("a batch of unknown outcome that is then refused as a whole is split u
   assertEquals(answers.reduce((sum, { sent }) => sum + sent, 0), 29);
 });
 
-Deno.test("when a batch's outcome cannot be saved, the others go out, and it is resent unchanged", async () => {
+Deno.test("when a batch's outcome cannot be saved, the others are sent, and it is resent unchanged", async () => {
   await database.reset();
   await addDueBills(database, { owners: 250, each: 1, today: "2026-11-20" });
   const mail = mailService();

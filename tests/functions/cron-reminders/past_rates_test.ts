@@ -176,7 +176,7 @@ Deno.test("a source that is down is queried once per run, and a day is abandoned
   assertEquals(await settled(), waiting);
 });
 
-Deno.test("a run requests at most sixty days, and later runs the rest", async () => {
+Deno.test("a run requests at most sixty days, and later runs request the rest", async () => {
   await open(1);
   const days = Array.from({ length: 70 }, (_, n) => new Date(Date.UTC(2024, 0, 1 + n)).toISOString().slice(0, 10));
   for (const day of days) await pay(day, "AED");

@@ -63,7 +63,7 @@ Deno.test("a slow source delays no other", async () => {
   });
 });
 
-Deno.test("on a weekend and after it the same set is fetched again and already stored", async () => {
+Deno.test("on a weekend and afterwards the same set is fetched again and already stored", async () => {
   await database.reset();
   for (const day of ["2026-11-20", "2026-11-21", "2026-11-22", "2026-11-23"]) {
     assertEquals(await run(day, { ecb: xml("2026-11-19") }), { ok: true, fxRefreshed: true, problems: [] });

@@ -77,7 +77,7 @@ Deno.test("a mail delivered twice, before or after it was read, is kept and read
   assertEquals((await documents(inbox)).length, 1);
 });
 
-Deno.test("mail in a member's name without proof waits, also with forged results and two authors", async () => {
+Deno.test("mail in a member's name without proof waits, even with forged results and two authors", async () => {
   const inbox = await openInbox(database);
   const from = inbox.email;
   await send(inbox, { from });
@@ -228,7 +228,7 @@ Deno.test("mail of a person whose membership ended before it was read waits for 
   assertEquals(await documents(inbox), []);
 });
 
-Deno.test("a run killed at any point leaves the mail for the next run, and nothing is stored twice", async () => {
+Deno.test("a run killed at any point leaves the mail for the next run and stores nothing twice", async () => {
   const inbox = await openInbox(database);
   await inbox.books.ok("add_bill", POWER);
   const attachments = ["1", "2", "3"].map((number) => ({ name: `${number}.xml`, content: invoice(number) }));

@@ -75,7 +75,7 @@ Deno.test("organizations take turns, however much mail one of them has", async (
   assertEquals(turns.slice(5), [a, a]);
 });
 
-Deno.test("nothing is fetched while the organization's mail waits to be read", async () => {
+Deno.test("a run fetches nothing while the organization's mail waits to be read", async () => {
   const inbox = await openInbox(database);
   const store = inboundStore(database);
   const { token } = await inbox.page();

@@ -81,7 +81,7 @@ async function runJob(
   return asked;
 }
 
-Deno.test("Resend's signed event is kept at once, and a job fetches the mail and reads it", async () => {
+Deno.test("Resend's signed event is stored at once, and a job fetches and reads the mail", async () => {
   const inbox = await openInbox(database);
   const door = openDoor(asDatabase(database), RESEND);
   const id = crypto.randomUUID();
@@ -118,7 +118,7 @@ Deno.test("results that Amazon SES did not add prove nothing, and a mail that ca
   assertEquals(await database.query("select state from app.inbound_mails where sender = ''"), [{ state: "read" }]);
 });
 
-Deno.test("a mail that cannot be fetched for days is tried again, reported to monitors and listed in the end", async () => {
+Deno.test("a mail that cannot be fetched for days is retried, reported to monitors and finally listed", async () => {
   const inbox = await openInbox(database);
   const door = openDoor(asDatabase(database), RESEND);
   const id = crypto.randomUUID();
@@ -136,7 +136,7 @@ Deno.test("a mail that cannot be fetched for days is tried again, reported to mo
   assertEquals([mail.state, mail.sender, mail.refusals], ["failed", "", ["not_fetched"]]);
 });
 
-Deno.test("Resend delivers a mail again if too much of the organization's mail is to be fetched", async () => {
+Deno.test("Resend delivers a mail again if too much of the organization's mail waits to be fetched", async () => {
   const [full, other] = [await openInbox(database), await openInbox(database)];
   const door = openDoor(asDatabase(database), RESEND);
   await database.query(

@@ -45,7 +45,7 @@ Deno.test("answers about members, the plan or a file contain their page's URL", 
   assertEquals((await of("list_expenses", { rows: [] })).export_url, undefined);
 });
 
-Deno.test("sync_bill_amounts calls the providers between two database calls, and only when something is due", async () => {
+Deno.test("sync_bill_amounts calls the providers between two database calls, and only when a link is due", async () => {
   const link = { link_id: "lnk_0123456789ab", period: "2026-10-01", lease_token: crypto.randomUUID() };
   const pending = [{ ...link, provider_key: "nobody" }];
   const bill = (status: string, code: string) => ({

@@ -44,7 +44,7 @@ Deno.test("an ambiguous bill leads to a form, and the chosen bill is paid", asyn
   assertEquals(await paid(), [bills[1]], "a repeated answer pays once");
 });
 
-Deno.test("a client without forms, or whose person declines, gets the result with the candidates", async () => {
+Deno.test("a client without forms, or a person who declines, gets the result with the candidates", async () => {
   for (const capabilities of [{}, { elicitation: { url: {} } }]) {
     const { app } = await start(capabilities);
     assertEquals((await pay(app)).structuredContent.error.code, "ambiguous_name");
@@ -107,7 +107,7 @@ Deno.test("a state is invalid after its grant ended or was limited to reading", 
   }
 });
 
-Deno.test("the questions of a statement are asked in a form, and the preview follows from the answers", async () => {
+Deno.test("a form asks the questions of a statement, and the preview follows from the answers", async () => {
   const { app } = await start();
   const call = (more: Json = {}) =>
     app.ask("tools/call", { name: "import_expenses", arguments: { csv: STATEMENT }, ...more });

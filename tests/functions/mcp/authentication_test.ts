@@ -76,7 +76,7 @@ Deno.test("a call on books in deletion is refused with the day and the URL to ca
   }
 });
 
-Deno.test("the scheme is case-insensitive and the database sees the hash of the token only", async () => {
+Deno.test("the scheme is case-insensitive, and the database sees only the token's hash", async () => {
   const { post, calls } = startConnector();
   assertEquals((await post(LIST, { headers: { authorization: `bEARER ${TOKEN}` } })).status, 200);
   assertEquals(calls, [{

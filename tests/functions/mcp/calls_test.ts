@@ -37,7 +37,7 @@ for (const era of ERA_NAMES) {
     });
   });
 
-  Deno.test(`an error of the tool is isError with the error object (${era})`, async () => {
+  Deno.test(`a tool's error returns isError with the error object (${era})`, async () => {
     const params = { bill_name: "rent", organization: "Acme", details: { suggestions: ["Rent"] } };
     const result = { ok: false, error: { code: "not_found.bill_name", params, field: "bill_name" } };
     const { post, calls } = startConnector({ call_tool: () => ({ outcome: "ok", result }) });
@@ -111,7 +111,7 @@ for (const era of ERA_NAMES) {
     assertEquals(lines.some((line) => line.includes("secret")), true);
   });
 
-  Deno.test(`everything else is authenticated once and runs no tool (${era})`, async () => {
+  Deno.test(`every other method is authenticated once and runs no tool (${era})`, async () => {
     const methods = era === "2025-11-25" ? ["initialize", "ping"] : ["server/discover", "subscriptions/listen"];
     for (const method of [...methods, "tools/list", "prompts/list", "resources/list", "resources/templates/list"]) {
       const { post, calls } = startConnector();
@@ -128,7 +128,7 @@ for (const era of ERA_NAMES) {
     }
   });
 
-  Deno.test(`an unknown method is not found, an unknown prompt or resource is invalid params (${era})`, async () => {
+  Deno.test(`an unknown method returns "not found", an unknown prompt or resource "invalid params" (${era})`, async () => {
     const { post } = startConnector();
     const cases: [string, Record<string, unknown>, number][] = [
       ["no/such/method", {}, -32601],
@@ -243,7 +243,7 @@ Deno.test("a long result is complete as structured content and short as text", a
   assertMatch(shown.hint, /\d+ of 1000 rows/);
 });
 
-Deno.test("a call whose SQL failed without a verdict takes one more call to authenticate", async () => {
+Deno.test("a call whose SQL failed without a verdict needs one more call to authenticate", async () => {
   let answer: unknown = AUTHENTICATED;
   const { post, calls } = startConnector({
     authenticate_bearer: () => answer,

@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { CHART_PAGE } from "../../../functions/mcp/chart/page.ts";
 
-Deno.test("the chart's page has less than 60 kB compressed, and loads nothing", async () => {
+Deno.test("the chart's page has less than 60 kB compressed and loads nothing", async () => {
   const gzip = new Blob([CHART_PAGE]).stream().pipeThrough(new CompressionStream("gzip"));
   const { byteLength } = await new Response(gzip).arrayBuffer();
   assert(byteLength < 60_000, `${byteLength} bytes`);

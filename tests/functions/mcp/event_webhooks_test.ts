@@ -252,7 +252,7 @@ for (const [what, end] of [...Object.entries(ENDINGS), ["", undefined] as const]
   );
 }
 
-Deno.test("ending a grant, or leaving, ends its subscriptions", async () => {
+Deno.test("the end of a grant or membership ends its subscriptions", async () => {
   for (const what of ["the grant was revoked", "the member left"]) {
     const owner = await fresh({ day: DAY });
     const member = await owner.join();
@@ -379,7 +379,7 @@ Deno.test("a renewal from an earlier cursor replays the events since then, with 
   assertEquals((await t.subscribe({ cursor: "2026-11-01T07:00:00+00:00~" })).truncated, true);
 });
 
-Deno.test("a permanently refused event is not sent again, and the next one is", async () => {
+Deno.test("a permanently refused event is not sent again, but the next one is", async () => {
   for (const status of [410, 413]) {
     const t = await subscribed();
     t.hook.status = status;
@@ -397,7 +397,7 @@ Deno.test("a permanently refused event is not sent again, and the next one is", 
   }
 });
 
-Deno.test("bad URLs, secrets, modes and receivers are refused, and the eleventh subscription", async () => {
+Deno.test("bad URLs, secrets, modes and receivers are refused, and so is the eleventh subscription", async () => {
   const t = await subscribed();
   const code = async (more: Json) => (await t.subscribe(more)).code;
   const delivery = { mode: "webhook", url: URL, secret: SECRET };

@@ -192,7 +192,7 @@ Deno.test("rights are checked when an event is read, not when it is written", as
   assertEquals((await heard())["bill.due"], [bill]);
 });
 
-Deno.test("others don't get events in a category that became private meanwhile", async () => {
+Deno.test("others don't get events in a category that has become private", async () => {
   const owner = await fresh({ day: DAY });
   const member = await owner.join();
   await database.query("update identity.memberships set mails = 'all'");
@@ -212,7 +212,7 @@ Deno.test("others don't get events in a category that became private meanwhile",
   assert(rows.length > 0, "it was written while they could still see it");
 });
 
-Deno.test("a poll continues after the previous one, page by page, and leaves out the last 90 seconds", async () => {
+Deno.test("a poll continues after the previous one, page by page, and omits the last 90 seconds", async () => {
   const owner = await fresh({ day: DAY });
   goTo(DAY, "07:00");
   const app = await connect(owner);

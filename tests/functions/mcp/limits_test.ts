@@ -145,7 +145,7 @@ Deno.test("a new access token shares its grant's budget, and another grant has i
   assertEquals(await statuses(1, () => post(other.access_token, tool("get_context"))), { 200: 1 });
 });
 
-Deno.test("tokens that we never issued are limited by caller; valid and formerly valid ones are answered as usual", async () => {
+Deno.test("tokens that the server never issued are limited by caller; currently or formerly valid ones are handled as usual", async () => {
   const { tokens, calls, post, tool, later } = await start({ rateLimits: READS });
   const guess = (n: number) => `exp_at_${String(n).padStart(43, "0")}`;
   const ask = (n: number) => post(guess(n), n % 2 ? { method: "tools/list" } : tool("get_context"));
@@ -174,7 +174,7 @@ Deno.test("refusals for a plan without the connector count against the grant", a
   await database.query("update identity.organizations set plan = 'team' where id = $1", [team]);
 });
 
-Deno.test("the last use is written once an hour, in a separate call after the answer", async () => {
+Deno.test("the last use is written once an hour, in a separate call after the response", async () => {
   const { tokens, settled, post, tool, later } = await start();
   const lastUsed = async () =>
     (await database.query<{ at: string | null }>(

@@ -113,7 +113,7 @@ Deno.test("an unfinished import is neither corrected, answered nor published unt
   assertEquals((await one.call("list_expenses")).data.rows.length, 2);
 });
 
-Deno.test("a person may still use an upload link of a narrowed app, which reads and publishes nothing of the file", async () => {
+Deno.test("a person can still use an upload link of a narrowed app, which reads and publishes nothing from the file", async () => {
   const one = await connected(await openBooks(database, { day: "2026-11-20" }));
   const { books, call } = one;
   const [before, other] = [await call("import_expenses"), await call("import_expenses")];

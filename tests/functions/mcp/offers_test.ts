@@ -26,7 +26,7 @@ for (const era of ERA_NAMES) {
     );
   };
 
-  Deno.test(`the prompts are listed, and each names only tools that exist (${era})`, async () => {
+  Deno.test(`each listed prompt names only existing tools (${era})`, async () => {
     const { result: { prompts } } = await ask("prompts/list");
     assertEquals(prompts.map(({ name }: Json) => name), [
       "weekly_bills",
@@ -56,7 +56,7 @@ for (const era of ERA_NAMES) {
     assertEquals(text.split("\n").length, 5);
   });
 
-  Deno.test(`the guide and the prompts are skills, whose files match their digests and name only tools that exist (${era})`, async () => {
+  Deno.test(`the guide and the prompts are skills whose files match their digests and name only existing tools (${era})`, async () => {
     const { result: { skills } } = await ask("skills/list");
     assertEquals(skills.map(({ uri }: Json) => uri), [
       "skill://expenses/bookkeeping/SKILL.md",
@@ -85,12 +85,12 @@ for (const era of ERA_NAMES) {
     }
   });
 
-  Deno.test(`the contract resource has the whole input schema of every tool (${era})`, async () => {
+  Deno.test(`the contract resource contains the whole input schema of every tool (${era})`, async () => {
     const { result: { contents: [{ text }] } } = await ask("resources/read", { uri: "contract://expenses/tools" });
     assertEquals(JSON.parse(text), contracts as Json, "run deno task build");
   });
 
-  Deno.test(`the chart's page is listed and read (${era})`, async () => {
+  Deno.test(`a client lists and reads the chart's page (${era})`, async () => {
     const { result: { resources } } = await ask("resources/list");
     const uri = "ui://expenses/spending-chart";
     assertEquals(resources.map(({ uri, mimeType }: Json) => [uri, mimeType]), [
@@ -115,7 +115,7 @@ for (const era of ERA_NAMES) {
   });
 }
 
-Deno.test("the instructions are short and name only tools that exist", () => {
+Deno.test("the instructions are short and name only existing tools", () => {
   // "likely_bill" is the status of an item.
   const known = [...TOOL_NAMES, "likely_bill"];
   assertEquals(namesIn(en.connector.instructions).filter((name) => !known.includes(name)), []);

@@ -101,7 +101,7 @@ Deno.test("a passed file is stored with its bytes, read, and attached without a 
   assertEquals((await kept()).map(({ type }) => type), ["application/xml", "application/xml"]);
 });
 
-Deno.test("a passed file is stored once: twice, at once, and after a call that was killed halfway", async () => {
+Deno.test("a passed file is stored once, even if it is sent twice, concurrently or after a killed call", async () => {
   const { attach, kept, call, person, organizationId, harness } = await start();
   const { data: { results: [paid] } } = await call("log_expenses", {
     items: [{ name: "Stadtwerke München", amount: "119.00", date: "2026-11-13" }],
@@ -125,7 +125,7 @@ Deno.test("a passed file is stored once: twice, at once, and after a call that w
   assertEquals((await kept()).map(({ expense_id }) => expense_id), [paid.id]);
 });
 
-Deno.test("a download that fails stores nothing, says so, and can be repeated", async () => {
+Deno.test("a failed download stores nothing, reports it and can be repeated", async () => {
   const { host, attach, kept, harness } = await start();
   for (
     const [answer, says] of [
@@ -156,7 +156,7 @@ Deno.test("a download that fails stores nothing, says so, and can be repeated", 
   assertEquals((await attach()).ok, true);
 });
 
-Deno.test("nothing is fetched from other hosts, from private addresses or with a rebound name", async () => {
+Deno.test("nothing is fetched from other hosts, from private addresses or through a rebound name", async () => {
   const { host, attach, fetched, kept, harness } = await start();
   for (
     const url of [
@@ -210,7 +210,7 @@ Deno.test("nothing is fetched from other hosts, from private addresses or with a
   assertEquals([connected, await kept()], [["93.184.216.34"], []]);
 });
 
-Deno.test("fileHosts has the known hosts of ChatGPT's files by default, and can be turned off", async () => {
+Deno.test("fileHosts contains the known hosts of ChatGPT's files by default, and can be turned off", async () => {
   const storage = "westus westus3 eastus eastus2 centralus northcentralus southcentralus westcentralus indiasocentral"
     .split(" ").map((region) => `oaisdmntpr${region}.blob.core.windows.net`);
   assertEquals(fileHosts, ["oaiusercontent.com", "openai.com", ...storage]);
@@ -232,7 +232,7 @@ Deno.test("nothing is fetched for an app that may only read, a viewer or a stran
   assertEquals([...reader.fetched, ...viewer.fetched, ...former.fetched], []);
 });
 
-Deno.test("a passed file reaches no other organization, nor a record of one", async () => {
+Deno.test("a passed file reaches neither another organization nor its records", async () => {
   const [one, other] = [await start(), await start()];
   const { data: { results: [theirs] } } = await other.call("log_expenses", {
     items: [{ name: "Tea", amount: "2.00" }],
@@ -254,7 +254,7 @@ Deno.test("passed files have the limit of uploads, before the download", async (
   assertEquals([statuses, fetched.length], [[200, 200, 429], 2]);
 });
 
-Deno.test("a passed mail gives each of its documents, and names those left out", async () => {
+Deno.test("a passed mail yields each of its documents and names the omitted ones", async () => {
   const { host, attach, kept } = await start();
   host.answer = served(mailOf({
     "a.xml": ublInvoice(),
@@ -312,7 +312,7 @@ Deno.test("documents whose amounts need approval are stored, and their approvers
   assertEquals(mails, [{ kind: "asked" }]);
 });
 
-Deno.test("a place that does not exist leaves the document stored, with its id and the alert of a changed account", async () => {
+Deno.test("an unknown record leaves the document stored, with its id and the alert about a changed account", async () => {
   const { host, attach, call, kept } = await start();
   const { data: { results: [paid] } } = await call("log_expenses", {
     items: [{ name: "Stadtwerke München", amount: "119.00", date: "2026-11-13" }],
@@ -334,7 +334,7 @@ Deno.test("a place that does not exist leaves the document stored, with its id a
   assertEquals((await kept()).length, 2);
 });
 
-Deno.test("a file that could not be attached because the books are busy is refused, so that the call is repeated", async () => {
+Deno.test("a file that cannot be attached because the books are busy is refused, so that the client repeats the call", async () => {
   const document = { id: "doc_00000000", name: "a.xml", type: "", added_on: "2026-11-20", state: "new", read: {} };
   const calls: unknown[] = [];
   const answer = await takeFile({ ok: true }, {
@@ -351,7 +351,7 @@ Deno.test("a file that could not be attached because the books are busy is refus
   assertEquals([answer, calls], [{ ok: false, error: { code: "busy" } }, ["keep", undefined]]);
 });
 
-Deno.test("a file with several documents attaches each to its own record, and returns their changes", async () => {
+Deno.test("a file with several documents attaches each to its own record and returns their changes", async () => {
   const own = await start();
   own.host.answer = served(await threeInvoices(own));
   const { data: { results: [other] } } = await own.call("log_expenses", { items: [{ name: "Tea", amount: "2.00" }] });
@@ -382,7 +382,7 @@ Deno.test("a refused file has a hint that fits its reason", async () => {
   assertStringIncludes((await attach()).error.hint, "they can attach the repaired file here");
 });
 
-Deno.test("a file and a stored document in one call are refused before anything happens", async () => {
+Deno.test("a call with both a file and a stored document is refused before any work", async () => {
   const { attach, fetched } = await start();
   const { error } = await attach({}, { document_id: "doc_000000000000" });
   assertEquals([error.field, fetched.length], ["file", 0]);

@@ -47,7 +47,7 @@ for (const era of ERA_NAMES) {
     });
   }
 
-  Deno.test(`without progress the answer is the same to the byte, and one round trip (${era})`, async () => {
+  Deno.test(`an answer without progress is the same to the byte, in one round trip (${era})`, async () => {
     const plain = ERAS[era]("tools/call", { name: "list_bills" });
     for (const accept of ["application/json", "application/json, text/event-stream", "*/*", undefined]) {
       const seen = await Promise.all([plain, withToken(era, 7, { name: "list_bills" })].map(async (sent) => {
@@ -167,7 +167,7 @@ for (const era of ERA_NAMES) {
     assertEquals(recorded.length, 1);
   });
 
-  Deno.test(`tokens: any short text or integer is repeated as it is (${era})`, async () => {
+  Deno.test(`tokens: any short text or integer is returned unchanged (${era})`, async () => {
     for (const token of ["", 0, -3, "a".repeat(256), "x\n\ndata: {}\r\n\r\n", "\u2028💥\u0000"]) {
       const sync = await startSync({ links: 1 });
       sync.answer(1);

@@ -115,7 +115,7 @@ Deno.test("an app that may write sees every tool", async () => {
   assertEquals((await call("log_expenses", LUNCH)).message.result.structuredContent.ok, true);
 });
 
-Deno.test("a viewer's app also sees only the reading tools, and a write names the people to ask", async () => {
+Deno.test("a viewer's app sees only the reading tools too, and a write names the people to ask", async () => {
   const { person, call, listed } = await start("write");
   await database.query("update identity.memberships set role = 'viewer' where user_id = $1", [person.id]);
   assertEquals((await listed()).toSorted(), READS.toSorted());
@@ -203,7 +203,7 @@ Deno.test("an app can't widen its access by a refresh, a scope, another registra
   assertEquals((await call("log_expenses", LUNCH, third.access_token)).status, 403);
 });
 
-Deno.test("consent preselects the requested access, and keeps a person's choice to let the app only read", async () => {
+Deno.test("consent preselects the requested access, and keeps a person's read-only choice", async () => {
   const { harness, person, clientId, allow } = await start("write");
   const selected = async (scope?: string) => {
     const query = new URLSearchParams({ client_id: clientId, redirect_uri: CALLBACK, code_challenge: CHALLENGE });
@@ -276,7 +276,7 @@ Deno.test("narrowing an app withdraws its proposals, so that no later approval w
   assertEquals([stale.outcome, stale.problem.code], ["stale", "insufficient_scope"]);
 });
 
-Deno.test("a read-only app may export: it gets the rows and the link", async () => {
+Deno.test("a read-only app can export: it gets the rows and the link", async () => {
   const { person: { organizations: [organizationId] }, call } = await start("read");
   // Too many for an answer, which then has a link to the file.
   await database.query(

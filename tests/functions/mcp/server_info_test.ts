@@ -37,7 +37,7 @@ Deno.test("initialize returns the site and an icon for each background", async (
   for (const { src } of serverInfo.icons) assert(src.startsWith(`${SITE}/icons/`), src);
 });
 
-Deno.test("other answers repeat no links", async () => {
+Deno.test("other responses repeat no links", async () => {
   const listed = await ask("2026-07-28", "tools/list");
   const called = await ask("2026-07-28", "tools/call", { name: "get_context", arguments: {} });
   for (const { _meta } of [listed, called]) {
@@ -45,7 +45,7 @@ Deno.test("other answers repeat no links", async () => {
   }
 });
 
-Deno.test("the chart's page has the origin that its host defines, and none for other hosts", async () => {
+Deno.test("the chart's page has the origin that its host defines, and no origin for other hosts", async () => {
   const claude = (url: string) => `${createHash("sha256").update(url).digest("hex").slice(0, 32)}.claudemcpcontent.com`;
   const cases: [agent: string | undefined, path: string, domain: string | undefined][] = [
     ["Claude-User", "/api/mcp", claude(`${SITE}/api/mcp`)],

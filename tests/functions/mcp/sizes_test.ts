@@ -28,7 +28,7 @@ const ATTACK = callOf("import_expenses", {
   csv: `date,amount,name\n"${'"x'.repeat(131_000)}${" ".repeat(261_970)},\n`,
 });
 
-Deno.test("a stranger's long message is refused before it is read, by one cheap call", async () => {
+Deno.test("a stranger's long message is refused before it is read, with one cheap call", async () => {
   for (const [verdict, status] of [[INVALID, 401], [NO_PLAN, 403]] as const) {
     const { stream, calls } = startConnector({ authenticate_bearer: () => verdict, call_tool: () => verdict });
     const { body, sent } = counted(ATTACK);
@@ -38,7 +38,7 @@ Deno.test("a stranger's long message is refused before it is read, by one cheap 
   }
 });
 
-Deno.test("an authenticated long message is read whole, and its tool runs", async () => {
+Deno.test("an authenticated long message is read completely, and its tool runs", async () => {
   const { stream, calls } = startConnector();
   const { result } = await messageOf(await stream(counted(ATTACK).body));
   // The file has no readable rows, and the caller is authenticated once.
@@ -48,7 +48,7 @@ Deno.test("an authenticated long message is read whole, and its tool runs", asyn
   assertEquals(calls.map(({ name }) => name).slice(1), ["authenticate_bearer", "call_tool"]);
 });
 
-Deno.test("a long message that no tool accepts is 413, also when authenticated", async () => {
+Deno.test("a long message that no tool accepts returns 413, even when authenticated", async () => {
   const padding = "x".repeat(MESSAGE_BYTES + 1);
   const bodies = [
     callOf("get_context", { padding }),

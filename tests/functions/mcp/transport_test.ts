@@ -70,13 +70,13 @@ Deno.test("DELETE ends nothing; other methods return 405 with Allow", async () =
   assertEquals([document.status, document.headers.get("allow")], [405, "GET, HEAD, OPTIONS"]);
 });
 
-Deno.test("the function's own address serves the same, with or without a trailing slash", async () => {
+Deno.test("the function's own URL serves the same, with or without a trailing slash", async () => {
   for (const path of ["/functions/v1/mcp", "/functions/v1/mcp/", "/mcp", "/mcp/api/mcp"]) {
     assertEquals((await startConnector().post(PING, { path })).status, 200, path);
   }
 });
 
-Deno.test("a call without progress is answered as JSON, whatever else the client accepts", async () => {
+Deno.test("a call without progress returns JSON, whatever else the client accepts", async () => {
   const cases: [string | undefined, string][] = [
     [undefined, "application/json"],
     ["*/*", "application/json"],
@@ -100,7 +100,7 @@ Deno.test("an answer with a line separator stays whole, in JSON and as an event"
   }
 });
 
-Deno.test("bad messages are answered in JSON-RPC", async () => {
+Deno.test("bad messages get JSON-RPC errors", async () => {
   const cases: [body: unknown, headers: Record<string, string>, status: number, code: number][] = [
     ["{", {}, 400, -32700],
     ["", {}, 400, -32700],
@@ -121,7 +121,7 @@ Deno.test("bad messages are answered in JSON-RPC", async () => {
   }
 });
 
-Deno.test("a body over the limit is refused while being read", async () => {
+Deno.test("a body over the limit is refused while it is being read", async () => {
   let sent = 0;
   const endless = new ReadableStream<Uint8Array>({
     pull(controller) {
@@ -146,7 +146,7 @@ Deno.test("a notification is accepted without an answer", async () => {
   assertEquals([response.status, await response.text()], [202, ""]);
 });
 
-Deno.test("origins: https anywhere and loopback may call, others are 403", async () => {
+Deno.test("https origins and loopback may call, and others get 403", async () => {
   const cases: [string, number][] = [
     ["https://claude.ai", 200],
     ["https://chatgpt.com", 200],
@@ -188,7 +188,7 @@ Deno.test("a preflight needs no token and allows the headers of real clients", a
   assertEquals(response.headers.get("access-control-max-age"), "86400");
 });
 
-Deno.test("every answer can be read from a page, and carries a request id", async () => {
+Deno.test("a page can read every response, and each contains a request id", async () => {
   const broken = () => {
     throw new Error("unforeseen");
   };

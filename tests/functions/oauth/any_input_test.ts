@@ -118,7 +118,7 @@ Deno.test("authorize handles any input, and redirects only to the client's addre
 });
 
 for (const endpoint of ["token", "revoke"] as const) {
-  Deno.test(`${endpoint} answers any input with success or a flat error`, async () => {
+  Deno.test(`${endpoint} responds to any input with success or a flat error`, async () => {
     const statuses = new Set<number>();
     await fc.assert(
       fc.asyncProperty(some(TOKEN), async (fields) => {

@@ -60,7 +60,7 @@ Deno.test("the page names the redirect target and warns of unverified clients", 
   assertStringIncludes(scheme.policy, "form-action 'self' cursor:;");
 });
 
-Deno.test("a hostile name stays a name", async () => {
+Deno.test("a hostile name is shown as a name", async () => {
   const client_name = `<script>alert(1)</script>\u202e"onload=x ${"very ".repeat(40)}`;
   const id = await registerClient(harness, { client_name });
   const text = await (await harness.get(authorizationQuery(id), person)).text();
@@ -70,7 +70,7 @@ Deno.test("a hostile name stays a name", async () => {
   assertEquals(text.includes("very ".repeat(20)), false);
 });
 
-Deno.test("until client and redirect URI are verified, there is a page and no redirect", async () => {
+Deno.test("until client and redirect URI are verified, an error shows a page without a redirect", async () => {
   const requests: Fields[] = [
     { client_id: undefined },
     { client_id: "client_gone" },
@@ -95,7 +95,7 @@ Deno.test("until client and redirect URI are verified, there is a page and no re
   }
 });
 
-Deno.test("a repeated parameter is refused on a page", async () => {
+Deno.test("a page refuses a repeated parameter", async () => {
   for (const name of ["client_id", "redirect_uri", "state", "resource", "code_challenge", "scope", "prompt"]) {
     const response = await harness.get(`${authorizationQuery(clientId, { [name]: "a" })}&${name}=b`, person);
     assertEquals([response.status, response.headers.get("location")], [400, null]);

@@ -33,7 +33,7 @@ const OUTAGES: Record<string, GuardedAnswer> = {
 };
 
 for (const [what, answer] of Object.entries({ ...BAD, ...OUTAGES })) {
-  Deno.test(`${what} does not identify a client: a page, no redirect, nothing stored`, async () => {
+  Deno.test(`${what} does not identify a client: the response is a page without a redirect, and nothing is stored`, async () => {
     for (const visitor of [person, null]) {
       const client = createClient();
       client.answer(answer);
@@ -61,7 +61,7 @@ for (const [what, answer] of Object.entries({ ...BAD, ...OUTAGES })) {
   });
 }
 
-Deno.test("during an outage of a client's server, its users keep access for a day; its own refusal applies at once", async () => {
+Deno.test("during an outage of a client's server its users keep access for a day, but its own refusal applies at once", async () => {
   for (const [what, answer] of Object.entries(OUTAGES)) {
     const client = createClient();
     const strange = createClient();

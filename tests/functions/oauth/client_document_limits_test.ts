@@ -34,7 +34,7 @@ async function flood(
 
 const newCaller = () => `203.0.${asked >> 8}.${asked & 255}`;
 
-Deno.test("documents are fetched ten times a minute per caller, thirty per origin, a hundred and twenty in all", async () => {
+Deno.test("documents are fetched ten times a minute per caller, thirty per origin, a hundred and twenty in total", async () => {
   const minute = (harness: Harness) => harness.later(60);
   const harness = createHarness(over(database));
   const elsewhere = (n: number) => `https://host-${n}.example/c`;
@@ -50,7 +50,7 @@ Deno.test("documents are fetched ten times a minute per caller, thirty per origi
   assertEquals(evenly.fetched, 10);
 });
 
-Deno.test("past the limits fresh documents are served as usual, and stale ones to the client's users", async () => {
+Deno.test("beyond the limits fresh documents are served as usual, and stale ones to the client's users", async () => {
   const connected = createClient({ rateLimits: { client_document_all: 3, client_document_connected: 1 } });
   const { harness } = connected;
   harness.later(14 * 24 * 3600);
@@ -137,7 +137,7 @@ Deno.test("a well-known client's metadata URL is always served, whatever strange
   }
 });
 
-Deno.test("past the limits a page says when to retry", async () => {
+Deno.test("beyond the limits a page names the time to retry", async () => {
   const client = createClient({ rateLimits: { client_document_ip: 1 } });
   client.harness.later(21 * 24 * 3600);
   const from = { "x-forwarded-for": "203.0.113.77" };

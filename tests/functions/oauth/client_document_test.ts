@@ -39,7 +39,7 @@ Deno.test("a known vendor's name at another host triggers a warning", async () =
   }
 });
 
-Deno.test("Claude Code's portless callback connects from any port; nothing is fetched for its tokens", async () => {
+Deno.test("Claude Code's portless callback connects from any port, and its tokens need no fetch", async () => {
   const fixture = await Deno.readTextFile(new URL("../../fixtures/client_documents/claude_code.json", import.meta.url));
   const { client_id: clientId } = JSON.parse(fixture);
   const { harness, answer } = createClient();
@@ -92,7 +92,7 @@ Deno.test("a document is fetched again when its cache time ends, between five mi
   }
 });
 
-Deno.test("a redirect URI that a document drops is refused at the next authorization; existing connections stay", async () => {
+Deno.test("a redirect URI that a document drops is refused at the next authorization, and existing connections stay", async () => {
   const client = createClient();
   const tokens = await connectApp(client);
   client.publish({ redirect_uris: ["https://client.example/new"], client_name: "Renamed" });
@@ -125,7 +125,7 @@ Deno.test("concurrent requests share one fetch", async () => {
   assertEquals(client.harness.fetched.length, 1);
 });
 
-Deno.test("with a valid client a person signs in first; the redirect URI is checked before that", async () => {
+Deno.test("with a valid client a person signs in first, after the redirect URI was checked", async () => {
   const client = createClient();
   const stranger = await client.ask({}, null);
   assertEquals([stranger.status, stranger.headers.get("location")?.startsWith("/login?next=")], [302, true]);
@@ -137,7 +137,7 @@ Deno.test("with a valid client a person signs in first; the redirect URI is chec
   assertStringIncludes(await silent.text(), "error=login_required");
 });
 
-Deno.test("with the database down nothing is fetched", async () => {
+Deno.test("a database outage prevents every fetch", async () => {
   const harness = createHarness({ call: () => Promise.reject(new Error("down")) });
   const response = await harness.get(authorizationQuery("https://client.example/c"), person);
   assertEquals([response.status, harness.fetched], [500, []]);

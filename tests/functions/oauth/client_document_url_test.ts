@@ -32,7 +32,7 @@ const ATTACKS = [
   "https://client.example/" + "x".repeat(500),
 ];
 
-Deno.test("a URL that may not be fetched is refused on a page, without any request", async () => {
+Deno.test("a page refuses a forbidden URL without any request", async () => {
   const { harness } = createClient();
   for (const attack of ATTACKS) {
     for (const visitor of [person, null]) {
@@ -44,7 +44,7 @@ Deno.test("a URL that may not be fetched is refused on a page, without any reque
   assertEquals([harness.fetched, harness.calls], [[], []]);
 });
 
-Deno.test("a client document is fetched over TLS for the consent page, and not from a private address", async () => {
+Deno.test("a client document is fetched over TLS for the consent page, but not from a private address", async () => {
   const issuer = createIssuer();
   const document = await Deno.readTextFile(new URL("../../fixtures/client_documents/claude.json", import.meta.url));
   const head = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nCache-Control: max-age=3600\r\n`;

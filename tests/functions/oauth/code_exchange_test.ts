@@ -82,7 +82,7 @@ Deno.test("replaying a code without its proof ends nothing", async () => {
   assertEquals(await outcomeOf(database, tokens.access_token, START), "ok");
 });
 
-Deno.test("four wrong verifiers leave the code usable, the fifth burns it", async () => {
+Deno.test("four wrong verifiers leave the code usable, and the fifth invalidates it", async () => {
   for (const { failures, status } of [{ failures: 4, status: 200 }, { failures: 5, status: 400 }]) {
     const { harness, exchange } = await start();
     for (let attempt = 0; attempt < failures; attempt++) {
@@ -93,7 +93,7 @@ Deno.test("four wrong verifiers leave the code usable, the fifth burns it", asyn
   }
 });
 
-Deno.test("a code is invalid for another client, redirect URI or resource, and an attempt does not spend it", async () => {
+Deno.test("a code is invalid for another client, redirect URI or resource, and an attempt does not use it up", async () => {
   const { harness, exchange } = await start();
   const other = await registerClient(harness);
   const refused: [Fields, string][] = [
@@ -144,7 +144,7 @@ Deno.test("a membership that ended between consent and exchange invalidates the 
   assertEquals([status, body.error], [400, "invalid_grant"]);
 });
 
-Deno.test("the token endpoint takes complete forms only", async () => {
+Deno.test("the token endpoint accepts only complete forms", async () => {
   const { harness, clientId, code, exchange } = await start();
   const refused: [Fields, string][] = [
     [{ grant_type: undefined }, "invalid_request"],

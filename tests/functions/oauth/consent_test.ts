@@ -43,7 +43,7 @@ async function assertPage(response: Response, status: number, words: string) {
   assertStringIncludes(await response.text(), words);
 }
 
-Deno.test("Allow sends the browser back with code, state and issuer, by one database call", async () => {
+Deno.test("Allow redirects the browser with code, state and issuer, in one database call", async () => {
   const { harness, allow } = await start();
   const response = await allow();
   assertEquals([response.status, harness.calls], [303, ["approve_consent"]]);
@@ -133,7 +133,7 @@ Deno.test("a person who owns no organization does not see what owners allow", as
   assert(!page.includes("If you own it"));
 });
 
-Deno.test("Deny sends the browser back with access_denied, whatever organization was chosen", async () => {
+Deno.test("Deny redirects the browser with access_denied, whichever organization was chosen", async () => {
   const { harness, decide } = await start({ state: undefined });
   const response = await decide({ action: "deny", organization_id: "org_nonsense" });
   const { error_description: _, ...answer } = answerOf(response);
@@ -171,7 +171,7 @@ Deno.test("two pages lead to two codes", async () => {
   assertNotEquals(answerOf(other).code, answerOf(await allow()).code);
 });
 
-Deno.test("an answer from another site, or from a non-browser, does nothing", async () => {
+Deno.test("a form from another site, or from another program than a browser, does nothing", async () => {
   const { harness, decide } = await start();
   const elsewhere: Record<string, string>[] = [
     { origin: "https://evil.example", "sec-fetch-site": "cross-site" },
@@ -198,7 +198,7 @@ Deno.test("an answer from another site, or from a non-browser, does nothing", as
   assertEquals(older.status, 303);
 });
 
-Deno.test("a page shown to another person, altered, invented or too old does nothing", async () => {
+Deno.test("a page that was shown to another person, altered, invented or is too old does nothing", async () => {
   const { harness, page, decide, allow } = await start();
   await assertPage(
     await decide({ action: "approve", organization_id: stranger.organizations[0] }, stranger),
@@ -216,14 +216,14 @@ Deno.test("a page shown to another person, altered, invented or too old does not
   assertEquals(harness.calls, []);
 });
 
-Deno.test("a person who signed out meanwhile signs in and consents again", async () => {
+Deno.test("a person who signed out in the meantime signs in and consents again", async () => {
   const { decide } = await start();
   const response = await decide({ action: "approve", organization_id: pro }, null);
   assertEquals(response.status, 303);
   assertMatch(response.headers.get("location")!, /^\/login\?next=%2Fapi%2Foauth%2Fauthorize%3F/);
 });
 
-Deno.test("another person's organization, one without the feature, or none is refused on a page", async () => {
+Deno.test("a page refuses another person's organization, one without the feature, and none", async () => {
   const { harness, allow } = await start();
   await assertPage(await allow({ organization_id: stranger.organizations[0] }), 403, "not a member");
   await assertPage(await allow({ organization_id: "org_' or true" }), 403, "not a member");
@@ -234,14 +234,14 @@ Deno.test("another person's organization, one without the feature, or none is re
   assertEquals(harness.calls.length, 3);
 });
 
-Deno.test("a feature lost between page and answer is refused", async () => {
+Deno.test("consent is refused if the feature was lost after the page was shown", async () => {
   const { allow } = await start();
   await database.query("update identity.organizations set plan = 'free' where id = $1", [team]);
   await assertPage(await allow({ organization_id: team }), 403, "needs the Pro plan");
   await database.query("update identity.organizations set plan = 'team' where id = $1", [team]);
 });
 
-Deno.test("the consent endpoint accepts small forms only", async () => {
+Deno.test("the consent endpoint accepts only small forms", async () => {
   const { harness, allow } = await start();
   await assertPage(await allow({ padding: "x".repeat(16 * 1024) }), 413, "too long");
   const json = await harness.request("/api/oauth/authorize", {

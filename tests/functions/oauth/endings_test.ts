@@ -138,7 +138,7 @@ Deno.test("a stolen refresh token ends its grant even while its person is suspen
   );
 });
 
-Deno.test("consent: a suspended person sees a notice, and a password session must sign in", async () => {
+Deno.test("consent shows a notice to a suspended person and asks a password session to sign in", async () => {
   const harness = createHarness(over(database));
   const person = await createPerson(database, `consenting-${number++}@example.com`, ["team"]);
   const page = await (await harness.get(authorizationQuery(clientId), person)).text();

@@ -6,7 +6,7 @@ import { connect, createHarness, createPerson, outcomeOf, over, refreshFields, r
 
 const database = await sharedDatabase();
 
-Deno.test("the twenty-first connection ends the one idle longest, and the audit trail records it", async () => {
+Deno.test("the twenty-first connection ends the longest idle one, and the audit trail records it", async () => {
   const person = await createPerson(database, "grants@example.com", ["team", "pro"]);
   const neighbour = await createPerson(database, "neighbour@example.com", ["team"]);
   const harness = createHarness(over(database), { rateLimits: "off" });
@@ -43,7 +43,7 @@ Deno.test("the twenty-first connection ends the one idle longest, and the audit 
   assertEquals(events, [{ event: "grant.revoked", reason: "too_many" }]);
 });
 
-Deno.test("a client counts as used permanently from its first grant on", async () => {
+Deno.test("a client counts as used permanently after its first grant", async () => {
   const person = await createPerson(database, "granted@example.com", ["team"]);
   const harness = createHarness(over(database));
   const clientId = await registerClient(harness);

@@ -53,7 +53,7 @@ async function statuses(count: number, ask: (n: number) => Promise<Response>): P
   return counts;
 }
 
-Deno.test("thirty registrations per minute and caller, in one database call each, then 429 in JSON with the time to wait", async () => {
+Deno.test("a caller registers thirty clients per minute, in one database call each, then gets 429 in JSON with the time to wait", async () => {
   const { harness, register } = await start();
   harness.calls.length = 0;
   assertEquals(await statuses(30, () => register(HERE)), { 201: 30 });
@@ -68,7 +68,7 @@ Deno.test("thirty registrations per minute and caller, in one database call each
   assertEquals(await statuses(2, () => register(HERE)), { 201: 1, 429: 1 });
 });
 
-Deno.test("invented sessions that have expired reach the identity provider twenty times a minute and caller", async () => {
+Deno.test("invented expired sessions reach the identity provider twenty times a minute per caller", async () => {
   const { harness, clientId, from } = await start();
   const ask = (ip: string) => (n: number) => {
     const session = { access_token: "a.b.c", refresh_token: `junk${n}${ip}`, expires_at: 1, user: { id: "1" } };
@@ -126,7 +126,7 @@ Deno.test("the edge's own header counts, whatever was forwarded", async () => {
   assertEquals(await statuses(12, ask), { 201: 10, 429: 2 });
 });
 
-Deno.test("a hundred and twenty authorization pages a minute and caller, then a page with the time to wait", async () => {
+Deno.test("a caller gets a hundred and twenty authorization pages a minute, then a page with the time to wait", async () => {
   const { harness, clientId, from } = await start();
   const ask = (ip: string) => harness.request(authorizationQuery(clientId), { headers: from(ip) });
   assertEquals(await statuses(120, () => ask(HERE)), { 302: 120 });
@@ -140,7 +140,7 @@ Deno.test("a hundred and twenty authorization pages a minute and caller, then a 
   assertEquals(await statuses(1, () => ask(ELSEWHERE)), { 302: 1 });
 });
 
-Deno.test("a hundred and fifty refused token requests per five minutes and caller; valid codes and tokens from the same address are served", async () => {
+Deno.test("a caller gets a hundred and fifty refused token requests per five minutes; valid codes and tokens are still served", async () => {
   const { harness, clientId, form } = await start();
   const code = await obtainCode(harness, { clientId, person });
   const tokens = await connect(harness, { clientId, person });
@@ -172,7 +172,7 @@ Deno.test("a hundred and fifty refused token requests per five minutes and calle
   assertEquals((await dead.json()).error, "invalid_grant");
 });
 
-Deno.test("a hundred and fifty rotations per five minutes and grant; a refused token stays valid, and other grants are unaffected", async () => {
+Deno.test("a grant gets a hundred and fifty rotations per five minutes; a refused token stays valid, and other grants are unaffected", async () => {
   const { harness, clientId, form } = await start();
   const tokens = await connect(harness, { clientId, person });
   const other = await connect(harness, { clientId, person });
@@ -210,7 +210,7 @@ Deno.test("a replayed code ends its grant even when its caller is over the limit
   assertEquals(await outcomeOf(database, tokens.access_token, harness.clock.now), "invalid_token");
 });
 
-Deno.test("limits can be changed by name and switched off, and callers without an address are not limited", async () => {
+Deno.test("limits can be changed by name and switched off, and callers without an IP address are not limited", async () => {
   const named = await start({ rateLimits: { register: 2 } });
   assertEquals(await statuses(3, () => named.register(HERE)), { 201: 2, 429: 1 });
   const off = await start({ rateLimits: "off" });

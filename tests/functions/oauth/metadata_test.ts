@@ -40,7 +40,7 @@ Deno.test("every discovery address serves the same document", async () => {
   });
 });
 
-Deno.test("documents may be cached publicly for five minutes, endpoint answers never", async () => {
+Deno.test("documents may be cached publicly for five minutes, endpoint responses never", async () => {
   for (const path of [...DISCOVERY, "/api/oauth/jwks"]) {
     const response = await harness.request(path);
     assertEquals(response.headers.get("cache-control"), "public, max-age=300");
@@ -58,7 +58,7 @@ Deno.test("the document names configured addresses, whatever the caller claims",
   assertEquals(await direct.text(), plain);
 });
 
-Deno.test("discovery answers HEAD and preflights, and lists its methods in Allow", async () => {
+Deno.test("discovery responds to HEAD and preflights, and lists its methods in Allow", async () => {
   for (const path of [...DISCOVERY, "/api/oauth/jwks"]) {
     const head = await harness.request(path, { method: "HEAD" });
     assertEquals([head.status, await head.text()], [200, ""]);
@@ -80,7 +80,7 @@ Deno.test("the key set is empty, and unknown paths return JSON 404", async () =>
   assertEquals([unknown.status, (await unknown.json()).error], [404, "invalid_request"]);
 });
 
-Deno.test("POST endpoints answer preflights, and every answer stays out of caches, indexes and referrers", async () => {
+Deno.test("POST endpoints respond to preflights, and every response stays out of caches, indexes and referrers", async () => {
   for (const path of ["/api/oauth/token", "/api/oauth/register", "/api/oauth/revoke"]) {
     const preflight = await harness.request(path, { method: "OPTIONS" });
     assertEquals(preflight.headers.get("access-control-allow-methods"), "POST, OPTIONS");
@@ -95,7 +95,7 @@ Deno.test("POST endpoints answer preflights, and every answer stays out of cache
   }
 });
 
-Deno.test("the health check reports only whether the database answers and its schema version", async () => {
+Deno.test("the health check reports only the database's state and its schema version", async () => {
   const up = await harness.request("/api/health");
   assertEquals([up.status, await up.json()], [200, { ok: true, schema: 7 }]);
   const { request } = createHarness({ call: () => Promise.reject(new Error("down")) });

@@ -97,7 +97,7 @@ const OUTAGES: Record<string, { answer: () => Promise<Response>; status: number;
 const person = { id: crypto.randomUUID(), email: "outage@example.com" };
 
 for (const [what, { answer, status, error }] of Object.entries(OUTAGES)) {
-  Deno.test(`a database that ${what} is ${status} everywhere`, async () => {
+  Deno.test(`a database that ${what} causes ${status} everywhere`, async () => {
     const database = createDatabase({ url: "https://ref.supabase.example", key: "sb_secret_x", fetch: answer });
     const harness = createHarness(database);
     const code = await issueCode(["a-secret-of-more-than-thirty-two-bytes"], {
@@ -130,7 +130,7 @@ for (const [what, { answer, status, error }] of Object.entries(OUTAGES)) {
   });
 }
 
-Deno.test("a login interrupted by an outage continues afterwards, even when only the answer was lost", async () => {
+Deno.test("a login interrupted by an outage continues afterwards, even when only the response was lost", async () => {
   await using database = await openDatabase();
   const lost = { how: undefined as undefined | "before" | "after" };
   const harness = createHarness({

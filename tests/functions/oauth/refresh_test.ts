@@ -171,7 +171,7 @@ Deno.test("access lasts an hour, a refresh token thirty days, a grant half a yea
   assertEquals((await idle.refresh(idle.tokens.refresh_token)).body.error, "invalid_grant");
 });
 
-Deno.test("a token ends with the membership, and is not restored with it", async () => {
+Deno.test("a token ends with the membership and is not restored with it", async () => {
   const guest = await createPerson(database, "refresh-guest@example.com", ["pro", "team"]);
   const harness = createHarness(over(database));
   const clientId = await registerClient(harness);

@@ -83,7 +83,7 @@ async function kept(where = "true"): Promise<number> {
   return row!.count;
 }
 
-Deno.test("ten thousand registrations from twenty addresses leave a new address able to register at once", async () => {
+Deno.test("after ten thousand registrations from twenty addresses, a new address can still register at once", async () => {
   const harness = await start();
   const honest = await register(harness, HERE);
   harness.later(HOUR / 2);
@@ -164,7 +164,7 @@ Deno.test("authorized clients use no share, so a hosted client can register all 
   assertEquals(used, { count: 10 });
 });
 
-Deno.test("the largest registration is kept, and one byte more is refused with the limit", async () => {
+Deno.test("the largest registration is stored, and one byte more is refused with the limit", async () => {
   const harness = await start();
   const filled = (bytes: number) => {
     const uris = Array.from({ length: 4 }, (_, n) => `https://app.example/${n}`);

@@ -32,7 +32,7 @@ async function start(owner = person) {
   return { harness, clientId, tokens, revoke, refreshes, outcome };
 }
 
-Deno.test("revoking an access token ends that token only, by one database call", async () => {
+Deno.test("revoking an access token ends only that token, in one database call", async () => {
   const { harness, tokens, revoke, refreshes, outcome } = await start();
   assertEquals(await revoke({ token: tokens.access_token, token_type_hint: "refresh_token" }), {
     status: 200,
@@ -51,7 +51,7 @@ Deno.test("revoking a refresh token ends its grant", async () => {
   assertEquals(await revoke({ token: tokens.refresh_token }), { status: 200, error: "" });
 });
 
-Deno.test("unknown tokens and other clients' tokens get the same answer, and nothing changes", async () => {
+Deno.test("unknown tokens and other clients' tokens get the same response, and nothing changes", async () => {
   const { harness, tokens, revoke, outcome } = await start();
   const other = await registerClient(harness);
   assertEquals(await revoke({ token: "anything" }), { status: 200, error: "" });
@@ -61,7 +61,7 @@ Deno.test("unknown tokens and other clients' tokens get the same answer, and not
   assertEquals(await outcome(tokens.access_token), "ok");
 });
 
-Deno.test("the revocation endpoint accepts complete forms of known clients only", async () => {
+Deno.test("the revocation endpoint accepts only complete forms of known clients", async () => {
   const { harness, clientId, revoke } = await start();
   assertEquals(await revoke({}), { status: 400, error: "invalid_request" });
   assertEquals(await revoke({ token: "x", client_id: undefined }), { status: 400, error: "invalid_request" });
@@ -95,7 +95,7 @@ Deno.test("revoke_grant() disconnects an app only for its owner", async () => {
   assertEquals(event, { event: "grant.revoked", actor_id: owner.id, reason: "revoked_by_user" });
 });
 
-Deno.test("list_connected_apps() reports the last use to within an hour and drops apps without access", async () => {
+Deno.test("list_connected_apps() reports the last use to within an hour and omits apps without access", async () => {
   const owner = await createPerson(database, "lister@example.com", ["team"]);
   const harness = createHarness(over(database));
   const clientId = await registerClient(harness, { client_name: "Notes" });

@@ -109,7 +109,7 @@ Deno.test("webhook refuses a wrong signature without parsing the body or calling
   assertEquals(calls.length, 0);
 });
 
-Deno.test("webhook answers 400 to a signed body that is not an event", async () => {
+Deno.test("webhook returns 400 for a signed body that is not an event", async () => {
   const { database, calls } = fakeDatabase();
   for (const body of ["", "{", "[]", "null", '{"event":1}', "[".repeat(200_000)]) {
     const response = await createWebhook({ database }).send(body);
@@ -141,7 +141,7 @@ Deno.test("webhook stops reading at 256 KiB, whatever the declared length", asyn
   assertEquals(calls.length, 1);
 });
 
-Deno.test("webhook without a secret answers 503, logs it and accepts nothing", async () => {
+Deno.test("webhook without a secret returns 503, logs it and accepts nothing", async () => {
   const { database, calls } = fakeDatabase();
   const webhook = createWebhook({ database, secrets: "" });
   assertEquals((await webhook.send(EVENT)).status, 503);
@@ -150,7 +150,7 @@ Deno.test("webhook without a secret answers 503, logs it and accepts nothing", a
   assertStringIncludes(webhook.lines.join("\n"), "PAYMENT_WEBHOOK_SECRET is not set");
 });
 
-Deno.test("webhook answers 503 with Retry-After when the database cannot accept the event", async () => {
+Deno.test("webhook returns 503 with Retry-After when the database cannot accept the event", async () => {
   const { database } = fakeDatabase(() => {
     throw new AppError("unavailable", "no database", { headers: { "retry-after": "5" } });
   });
@@ -158,7 +158,7 @@ Deno.test("webhook answers 503 with Retry-After when the database cannot accept 
   assertEquals([response.status, response.headers.get("retry-after")], [503, "5"]);
 });
 
-Deno.test("webhook answers POST only, at each of its paths", async () => {
+Deno.test("webhook accepts only POST, at each of its paths", async () => {
   const { database } = fakeDatabase();
   const webhook = createWebhook({ database });
   for (const path of ["/api/payment/webhook", "/payment-webhook", "/functions/v1/payment-webhook"]) {
@@ -171,7 +171,7 @@ Deno.test("webhook answers POST only, at each of its paths", async () => {
   }
 });
 
-Deno.test("webhook logs an event's outcome, as an error when a person must act, and never the body", async () => {
+Deno.test("webhook logs an event's outcome, as an error when a person must act, but never the body", async () => {
   const answers = [
     { outcome: "applied", organization_id: "org_1" },
     { outcome: "applied", organization_id: "org_1", no_effect: "never_active" },

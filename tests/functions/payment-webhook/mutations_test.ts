@@ -94,7 +94,7 @@ function changed(value: unknown, path: string[], replacement: unknown): unknown 
   return { ...value, [key]: changed((value as Record<string, unknown>)[key], rest, replacement) };
 }
 
-Deno.test(`${MUTATIONS - SIGNED} unsigned deliveries reach nothing`, async () => {
+Deno.test(`${MUTATIONS - SIGNED} unsigned deliveries change nothing`, async () => {
   await resetBilling(database);
   await addOrganization(database);
   const before = await planOf(database);

@@ -58,7 +58,7 @@ const OUTAGES: Record<string, Answer | null> = {
 };
 
 for (const [outage, answer] of Object.entries(OUTAGES)) {
-  Deno.test(`webhook answers 503 while the database is ${outage}, and the retry applies`, async () => {
+  Deno.test(`webhook returns 503 while the database is ${outage}, and the retry applies`, async () => {
     await resetBilling(database);
     await addOrganization(database);
     const first = serve(0, answer ?? working);

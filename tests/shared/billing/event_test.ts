@@ -73,7 +73,7 @@ Deno.test("parseEvent() accepts values in every form seen so far", async () => {
   }
 });
 
-Deno.test("parseEvent() gives events of other kinds no effect, whatever they are called", () => {
+Deno.test("parseEvent() gives events of other kinds no effect, whatever their names", () => {
   for (const type of ["payment.captured", "constructor", "__proto__", "", "\u0000", "x".repeat(1000)]) {
     assertEquals(parse({ event: type, payload: null })?.status, null, type);
   }

@@ -137,7 +137,7 @@ Deno.test("any name: lines of at most 75 octets that end in CRLF, deterministic 
   );
 });
 
-Deno.test("a day does not depend on the time zone of the process", async () => {
+Deno.test("a day does not depend on the process's time zone", async () => {
   const script = `
     import { writeCalendar } from "${new URL("../../../shared/calendar/feed_text.ts", import.meta.url)}";
     const words = { name: (name) => name, due: (bill) => bill };
@@ -163,7 +163,7 @@ Deno.test("a day does not depend on the time zone of the process", async () => {
   assertEquals(new Set(texts).size, 1);
 });
 
-Deno.test("every word is from the catalog", () => {
+Deno.test("every word comes from the catalog", () => {
   const dates = [
     { ...rent, amount: "900.00", currency: "EUR", is_estimate: true },
     { ...rent, autopay: true, dates: 2 },

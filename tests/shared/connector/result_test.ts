@@ -6,7 +6,7 @@ const toolResult = (envelope: Envelope) => result(envelope, en);
 
 const textOf = (envelope: Envelope) => toolResult(envelope).content[0]!.text;
 
-Deno.test("toolResult() returns the same as text and as structured content", () => {
+Deno.test("toolResult() returns the same data as text and as structured content", () => {
   const envelope = { ok: true, data: { rows: [{ id: "exp_1" }] } };
   assertEquals(toolResult(envelope), {
     content: [{ type: "text", text: JSON.stringify(envelope) }],
@@ -36,13 +36,13 @@ Deno.test("toolResult() cuts a CSV between lines", () => {
   assertMatch(shown.hint, /\d+ of 3001 csv/);
 });
 
-Deno.test("toolResult() continues with the next list when cutting the longest is not enough", () => {
+Deno.test("toolResult() cuts the next list when cutting the longest is not enough", () => {
   const long = (length: number) => Array.from({ length }, () => "x".repeat(50));
   const shown = JSON.parse(textOf({ ok: true, data: { categories: long(800), payees: long(900) } }));
   assertEquals([shown.data.payees, shown.data.categories.length > 400], [[], true]);
 });
 
-Deno.test("toolResult() reports when there is nothing to cut", () => {
+Deno.test("toolResult() reports a result with nothing to cut", () => {
   const shown = JSON.parse(textOf({ ok: true, data: { total: { note: "x".repeat(30_000) } } }));
   assertEquals([shown.ok, shown.truncated, shown.data], [true, true, undefined]);
 });

@@ -129,7 +129,7 @@ Deno.test("understand() accepts a value for a list, a list of one for a value, a
   });
 });
 
-Deno.test("understand() reads true, false and numbers sent as text, and leaves the rest to be refused", () => {
+Deno.test("understand() reads true, false and numbers sent as text, and leaves the rest for the validator to refuse", () => {
   assertEquals(item({ is_refund: "true" }), { ...PLAIN, is_refund: true });
   assertEquals(read(listBills, { due_within_days: "7" }), { due_within_days: 7 });
   assertEquals(item({ is_refund: "yes" }), { ...PLAIN, is_refund: true });

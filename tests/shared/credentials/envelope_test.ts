@@ -75,7 +75,7 @@ Deno.test("openCredential() refuses an envelope with any byte flipped", async ()
   }
 });
 
-Deno.test("openCredential() refuses keys it does not know, and another key under the same id", async () => {
+Deno.test("openCredential() refuses unknown keys, and another key under the same id", async () => {
   const envelope = await sealCredential([KEY], LINK, CREDENTIAL);
   await assertClosed(openCredential([key("b")], LINK, envelope), "unknown_key");
   await assertClosed(openCredential([], LINK, envelope), "unknown_key");
@@ -100,7 +100,7 @@ Deno.test("openCredential() rejects anything but an envelope", async () => {
   for (const one of wrong) await assertClosed(openCredential([KEY], LINK, one), "unreadable");
 });
 
-Deno.test("after rotation an old key still opens, until its envelopes are sealed again", async () => {
+Deno.test("an old key still opens envelopes after rotation, until they are encrypted again", async () => {
   const old = await sealCredential([KEY], LINK, CREDENTIAL);
   const rotated = [key("b"), KEY];
   const renewed = await sealCredential(rotated, LINK, await openCredential(rotated, LINK, old));
@@ -116,6 +116,6 @@ Deno.test("sealCredential() never uses a nonce twice", async () => {
   assertEquals(new Set(envelopes.map(({ data }) => data)).size, envelopes.length);
 });
 
-Deno.test("sealCredential() without a key is refused", async () => {
+Deno.test("sealCredential() refuses to run without a key", async () => {
   await assertRejects(() => sealCredential([], LINK, CREDENTIAL), Error, "CREDENTIALS_KEY is not set");
 });

@@ -35,14 +35,14 @@ Deno.test("a gateway that can't reach the database is an outage, whatever its st
   }
 });
 
-Deno.test("a database error or our own mistake is not reported as an outage", async () => {
+Deno.test("a database error or our own mistake does not count as an outage", async () => {
   for (const [status, code] of [[500, "XX000"], [400, "22P02"], [404, "PGRST205"], [500, "PGRST500"]] as const) {
     assertEquals(await codeOf(status, { code, message: "no" }), "internal", code);
   }
   assertEquals(await codeOf(401, { message: "Invalid API key" }), "internal");
 });
 
-Deno.test("a 404 without a body is not taken for an empty result", async () => {
+Deno.test("a 404 without a body does not count as an empty result", async () => {
   const { database } = databaseWith(() => Promise.resolve(new Response(null, { status: 404 })));
   const ask = asking(database, { read_account: z.nullable(z.object({})) });
   assertEquals((await assertRejects(() => ask("read_account", {}), AppError)).code, "unavailable");
@@ -51,7 +51,7 @@ Deno.test("a 404 without a body is not taken for an empty result", async () => {
 const ended = refusal(503, { code: "57P01", message: "terminating connection due to administrator command" });
 const fine = () => Promise.resolve(Response.json("fine"));
 
-Deno.test("a read on a closed connection is repeated once, a write is not", async () => {
+Deno.test("a read on a closed connection is repeated once, but a write is not", async () => {
   const reads: [string, { isRead?: boolean }?][] = [
     ["read_books"],
     ["list_connected_apps"],

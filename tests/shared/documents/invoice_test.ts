@@ -35,7 +35,7 @@ const WRONG: [check: string, invoice: Partial<Invoice>][] = [
 ];
 
 for (const [check, invoice] of WRONG) {
-  Deno.test(`readXml() gives no amount of an invoice with a wrong ${check}: ${JSON.stringify(invoice)}`, () => {
+  Deno.test(`readXml() returns no amount of an invoice with a wrong ${check}: ${JSON.stringify(invoice)}`, () => {
     for (const write of [writeUbl, writeCii]) {
       const { net, taxes, gross, payable, questions } = readXml(write({ ...SIMPLE, ...invoice }))!;
       assertEquals([net, taxes, gross, payable], [undefined, undefined, undefined, undefined]);
@@ -44,7 +44,7 @@ for (const [check, invoice] of WRONG) {
   });
 }
 
-Deno.test("readXml() gives no amount of a total that appears twice", () => {
+Deno.test("readXml() returns no amount when a total appears twice", () => {
   const twice = writeUbl(SIMPLE).replace(/<cbc:PayableAmount.*?<\/cbc:PayableAmount>/, (total) => total + total);
   assertEquals(readXml(twice)!.payable, undefined);
 });
@@ -56,7 +56,7 @@ Deno.test("readXml() continues a value after a comment and in a CDATA section", 
   assertEquals([payable, number], ["119.00", "2026-118"]);
 });
 
-Deno.test("readXml() leaves out the amounts of a credit note with a negative total", () => {
+Deno.test("readXml() omits the amounts of a credit note with a negative total", () => {
   const negative = { net: "-1.00", tax: "0.00", gross: "-1.00", payable: "-1.00" };
   const lines = [{ net: "-1.00", rate: "0", category: "E" }];
   const taxes = [{ rate: "0", net: "-1.00", tax: "0.00", category: "E" }];
@@ -70,7 +70,7 @@ Deno.test("readXml() reads none of several invoices in a file", () => {
   assertEquals([facts.number, facts.gross], [undefined, undefined]);
 });
 
-Deno.test("readXml() leaves out the amount due when the payments of a FatturaPA differ from it", () => {
+Deno.test("readXml() omits the amount due when the payments of a FatturaPA differ from it", () => {
   const { gross, payable, questions } = readXml(writeFattura({ ...SIMPLE, payments: [["2026-11-16", "100.00"]] }))!;
   assertEquals([gross, payable], ["119.00", undefined]);
   assertEquals(questions.map(({ params }) => params?.check), ["payable"]);
@@ -81,14 +81,14 @@ Deno.test("readXml() subtracts VAT that the customer pays to the state from a Fa
   assertEquals([gross, payable], ["119.00", "100.00"]);
 });
 
-Deno.test("readXml() leaves out a number that is too long, an IBAN with a wrong checksum and a nonexistent day", () => {
+Deno.test("readXml() omits a number that is too long, an IBAN with a wrong checksum and a nonexistent day", () => {
   const facts = readXml(
     writeUbl({ ...SIMPLE, number: "1".repeat(61), iban: "DE88370400440532013000", due: ["2026-02-30"] }),
   )!;
   assertEquals([facts.number, facts.iban, facts.due_on], [undefined, undefined, undefined]);
 });
 
-Deno.test("readXml() does not read other XML, nor a document type or endless elements", () => {
+Deno.test("readXml() reads neither other XML, a document type nor endless elements", () => {
   assertEquals(readXml("<html><body>Invoice</body></html>"), undefined);
   assertEquals(readXml(`<!DOCTYPE Invoice [<!ENTITY a "1">]>${writeUbl(SIMPLE)}`), undefined);
   assertEquals(readXml(writeUbl(SIMPLE).replace("<cbc:ID>", `${"<a/>".repeat(50_001)}<cbc:ID>`)), undefined);

@@ -38,7 +38,7 @@ Deno.test("readDocument() returns a document with its own facts for each attachm
   assertEquals(new TextDecoder().decode(document!.bytes), INVOICE);
 });
 
-Deno.test("readDocument() leaves out parts that mail programs add: pictures in the text, invitations, cards, signatures", async () => {
+Deno.test("readDocument() omits parts that mail programs add: pictures in the text, invitations, cards, signatures", async () => {
   const html = { type: "text/html", content: '<p>Hello</p><img src="cid:logo@x">' };
   const parts: MailPart[] = [
     multipart("alternative", [TEXT, html]),
@@ -86,7 +86,7 @@ Deno.test("readDocument() suggests a remedy for winmail.dat, archives, and mails
   assertEquals((await read(deep)).map(([, , said]) => said), ["mail_complex"]);
 });
 
-Deno.test("readDocument() drops the folder of a name, and doesn't mistake other text for a mail", async () => {
+Deno.test("readDocument() drops the folder of a name and doesn't mistake other text for a mail", async () => {
   const named = writeMail({ parts: [TEXT, { ...XML, name: "../../etc/a.xml" }] });
   assertEquals((await read(named))[0]![0], "a.xml");
   assertEquals((await read(new TextEncoder().encode("From: a\nNote: b\n\n1;2")))[0]![2], "unknown_kind");

@@ -11,7 +11,7 @@ const read = async (bytes: Uint8Array) => (await readDocument(bytes, { name: "a.
 const invoiceIn = (name: string, invoice: string, style: PdfStyle = {}) =>
   writePdf(PAGE, { ...style, attachments: [{ name, content: invoice }] });
 
-Deno.test("readDocument() reads an e-invoice in a PDF exactly as the XML alone", async () => {
+Deno.test("readDocument() reads an e-invoice in a PDF exactly like the XML alone", async () => {
   for (const [sample, invoice] of Object.entries(INVOICES)) {
     for (const style of [{}, { isCompressed: true, isPacked: true }]) {
       const { type, facts, refusal } = await read(invoiceIn("factur-x.xml", invoice, style));
@@ -21,7 +21,7 @@ Deno.test("readDocument() reads an e-invoice in a PDF exactly as the XML alone",
   }
 });
 
-Deno.test("readDocument() takes the invoice among other attachments, and asks when there are two", async () => {
+Deno.test("readDocument() reads the invoice among other attachments, and asks when there are two", async () => {
   const [one, two] = [INVOICES["facturx-mixed"]!, INVOICES["zugferd-1"]!];
   const attachments = [
     { name: "hours.xml", content: "<hours/>" },
@@ -76,7 +76,7 @@ for (const [problem, why, bytes] of REFUSED) {
   });
 }
 
-Deno.test("readDocument() keeps pictures by their bytes, and reads nothing from them", async () => {
+Deno.test("readDocument() recognizes pictures by their bytes and reads nothing from them", async () => {
   const heic = [0, 0, 0, 24, ...new TextEncoder().encode("ftypheic")];
   const types: [type: string, start: number[]][] = [
     ["image/jpeg", [0xff, 0xd8, 0xff, 0xe0, 1]],

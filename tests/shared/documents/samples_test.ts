@@ -29,7 +29,7 @@ const told = (documents: ReadDocument[], own: string) =>
 
 for (const [expected, documents] of SAMPLES) {
   for (const [name, file] of Object.entries(documents)) {
-    Deno.test(`readDocument() reads ${name} as its expected file says`, async () => {
+    Deno.test(`readDocument() reads ${name} like its expected file`, async () => {
       const read = await readDocument(file, { name, type: "application/octet-stream" });
       assertEquals(told(read, name), expected[name]);
     });

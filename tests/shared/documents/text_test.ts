@@ -63,12 +63,12 @@ const TOTALS: [why: string, lines: string[], expected: string[]][] = [
 ];
 
 for (const [why, lines, expected] of TOTALS) {
-  Deno.test(`readText() takes a total only when it is certain: ${why}`, () => {
+  Deno.test(`readText() returns a total only when it is certain: ${why}`, () => {
     assertEquals(said(read(...lines)), expected);
   });
 }
 
-Deno.test("readText() takes a date only when its order is certain", () => {
+Deno.test("readText() returns a date only when its order is certain", () => {
   const dates: [lines: string[], issued: string | undefined][] = [
     [["Invoice date: 03/02/2026"], undefined],
     [["Invoice date: 03/02/2026", "Shipped 25/01/2026"], "2026-02-03"],
@@ -84,7 +84,7 @@ Deno.test("readText() takes a date only when its order is certain", () => {
   assertEquals([due, questions.map(({ code }) => code)], [undefined, ["several_due_dates"]]);
 });
 
-Deno.test("readText() takes a number only when it is complete", () => {
+Deno.test("readText() returns a number only when it is complete", () => {
   const numbers: [line: string, number: string | undefined][] = [
     ["Invoice number: 2026-117", "2026-117"],
     ["Rechnung Nr. RE/17 vom 02.11.2026", "RE/17"],
@@ -97,7 +97,7 @@ Deno.test("readText() takes a number only when it is complete", () => {
   assertEquals(read("Invoice number: A1", "Invoice no: A2").number, undefined);
 });
 
-Deno.test("readText() takes an account only with a valid checksum, alone, and when nothing is debited", () => {
+Deno.test("readText() returns an account only with a valid checksum, alone, and when nothing is debited", () => {
   const iban = "IBAN: DE89 3704 0044 0532 0130 00";
   assertEquals(read(`${iban} BIC COBADEFFXXX`).iban, "DE89370400440532013000");
   assertEquals(read("IBAN: DE88 3704 0044 0532 0130 00").iban, undefined);
@@ -106,7 +106,7 @@ Deno.test("readText() takes an account only with a valid checksum, alone, and wh
   assertEquals([none, questions.map(({ code }) => code)], [undefined, ["several_ibans"]]);
 });
 
-Deno.test("readText() takes a payee from its label or the sender's line, and neither of two", () => {
+Deno.test("readText() takes the payee from its label or the sender's line, and none of two different ones", () => {
   const sender = "Muster GmbH · Ringweg 1 · 10115 Musterstadt";
   assertEquals(read(sender).payee, "Muster GmbH");
   assertEquals(read("Muster · Ringweg 1 · 10115 Musterstadt").payee, undefined);
@@ -153,7 +153,7 @@ Deno.test("readDocument() keeps columns apart, and joins letters that are kerned
   assertEquals((await page("BT /F 9 Tf [(Grand) -300 (total: 119.00 EUR)] TJ ET")).gross, "119.00");
 });
 
-Deno.test("readText() reads the date after a number, and beside a place", () => {
+Deno.test("readText() reads the date after a number and beside a place", () => {
   const dated = (...lines: string[]) => read(...lines).issued_on;
   assertEquals(dated("Rechnung Nr. 2026-0831 vom 31.08.2026"), "2026-08-31");
   assertEquals(dated("Facture n° F-12 du 31/08/2026", "Total TTC 5,00 EUR"), "2026-08-31");
@@ -164,7 +164,7 @@ Deno.test("readText() reads the date after a number, and beside a place", () => 
   assertEquals(dated("Lieferung, 12 Stück", "Hamburg, 20457"), undefined);
 });
 
-Deno.test("readText() knows the kind of a compound title", () => {
+Deno.test("readText() recognizes the kind of a compound title", () => {
   const kinds = [
     "Ihre Stromrechnung",
     "Honorarrechnung",

@@ -96,7 +96,7 @@ Deno.test("a month's file equals the hand-written batch, byte for byte", async (
   assertStringIncludes(textOf(files.get("datev/README.txt")), "Their payments are on account 1590.");
 });
 
-Deno.test("a payment without an account is left out, named and counted, never booked elsewhere", async () => {
+Deno.test("a payment without an account is omitted, named and counted, never booked elsewhere", async () => {
   const files = await filesOf([
     payment("office", "2026-10-05", "1.00"),
     payment("trip", "2026-10-06", "2.00", { category: "Travel", category_id: "cat_travel" }),
@@ -153,7 +153,7 @@ Deno.test("quoted() puts an apostrophe before every text that would start like a
   assertEquals([quoted("⁼1+1"), quoted("Rent")], ['"\'=1+1"', '"Rent"']);
 });
 
-Deno.test("a payment without a value, of zero, or too large for the field is left out", async () => {
+Deno.test("a payment without a value, of zero, or too large for the field is omitted", async () => {
   const files = await filesOf([
     payment("pending", "2026-10-05", "5.00", { base_amount: null }),
     payment("nothing", "2026-10-05", "0.00"),

@@ -131,7 +131,7 @@ Deno.test("a failing request frees its place, and a preflight takes none", async
   assertEquals((await app.request("/fails", { method: "OPTIONS" })).status, 404);
 });
 
-Deno.test("any number of endless bodies hold no place", async () => {
+Deno.test("any number of endless bodies occupy no place", async () => {
   const { post, ask, pass } = slowApp();
   const unfinished = Array.from({ length: 100 }, () => post("/fast", from("192.0.2.1")));
   await settled();
@@ -140,7 +140,7 @@ Deno.test("any number of endless bodies hold no place", async () => {
   assertEquals(new Set(unfinished.map(({ status }) => status)), new Set([408]));
 });
 
-Deno.test("waiting for the rest of a long body takes no place", async () => {
+Deno.test("waiting for the rest of a long body occupies no place", async () => {
   const { post, ask, running, send } = slowApp({ waitMs: 0 });
   const long = Array.from({ length: 2 }, () => post("/long"));
   for (const { controller } of long) controller.enqueue(new Uint8Array(70_000).fill(97));

@@ -5,7 +5,7 @@ const SECRETS = ["a-secret-of-more-than-thirty-two-bytes", "the-one-before-it-of
 const call = (headers: Record<string, string>, frontDoorSecrets = SECRETS) =>
   readCaller(new Headers(headers), { frontDoorSecrets });
 
-Deno.test("readCaller() trusts the edge, else the server in front, and ignores other forwarding headers", async () => {
+Deno.test("readCaller() trusts the edge, otherwise the server in front, and ignores other forwarding headers", async () => {
   const cases: [Record<string, string>, string | undefined][] = [
     [{}, undefined],
     [{ "x-forwarded-for": "198.51.100.7" }, "198.51.100.7"],
@@ -33,7 +33,7 @@ Deno.test("readCaller() trusts only a front door that knows the secret", async (
   assertEquals(await call({ ...headers, "x-front-door-secret": "" }, []), { name: "203.0.113.9" });
 });
 
-Deno.test("readCaller() accepts only addresses", async () => {
+Deno.test("readCaller() accepts only IP addresses", async () => {
   for (const forged of ["", "unknown", "0x7f.1", "127.1", "a\u00e9", "198.51.100.7:443", "x".repeat(5000)]) {
     assertEquals(await call({ "x-forwarded-for": forged }), undefined);
     assertEquals(await call({ "x-forwarded-for": `${forged}, 10.0.0.1` }), { name: "10.0.0.1" });

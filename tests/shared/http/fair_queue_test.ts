@@ -43,7 +43,7 @@ Deno.test("FairQueue admits at once while there is a place", () => {
   assertEquals(queue.tryEnter("unproven"), true);
 });
 
-Deno.test("FairQueue serves callers in turn, however many requests one has", async () => {
+Deno.test("FairQueue serves callers in turn, however many requests each has", async () => {
   const waiting = waitingIn(full());
   for (const whose of ["greedy", "greedy", "greedy", "greedy", "modest", "shy"]) waiting.add(whose);
   await waiting.drain();
@@ -86,7 +86,7 @@ Deno.test("FairQueue evicts requests that waited too long and keeps its count", 
   ]);
 });
 
-Deno.test("FairQueue reserves places for proven callers and alternates between both lines", async () => {
+Deno.test("FairQueue reserves places for verified callers and alternates between both lines", async () => {
   const queue = new FairQueue({ places: 3, unproven: 2, waiting: 6, waitMs: 10_000 }, fakeTimer().timer);
   const served: string[] = [];
   const enter = (kind: Kind, whose: string) =>

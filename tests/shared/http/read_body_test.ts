@@ -26,7 +26,7 @@ function slowBody() {
 
 const failureOf = (reading: Promise<unknown>) => reading.then(() => undefined, (thrown: AppError) => thrown.code);
 
-Deno.test("readBody() reads up to its limit, in any number of pieces, and nothing without a body", async () => {
+Deno.test("readBody() reads up to its limit, in any number of pieces, and returns nothing without a body", async () => {
   const pieces = new ReadableStream<Uint8Array>({
     start(controller) {
       for (const text of ["§", "", "12", "3"]) controller.enqueue(new TextEncoder().encode(text));
@@ -54,7 +54,7 @@ Deno.test("readBody() stops at its limit: an endless body is cancelled, not read
   assert(sent < 20, `${sent} pieces were read`);
 });
 
-Deno.test("readBody() blames the sender for a truncated body", async () => {
+Deno.test("readBody() reports a truncated body as the sender's error", async () => {
   const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("broke off")) });
   assertEquals(await failureOf(readBody(post(broken), 10)), "invalid_request");
 });

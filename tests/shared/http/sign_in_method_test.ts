@@ -6,7 +6,7 @@ const session = (methods: string[], providers: string[] = ["email"]): SessionCla
   app_metadata: { providers },
 });
 
-Deno.test("isOurSignIn() accepts a mailed code or link, also with a second factor or after a refresh", () => {
+Deno.test("isOurSignIn() accepts a mailed code or link, even with a second factor or after a refresh", () => {
   for (const method of ["otp", "magiclink", "email/signup", "invite", "recovery", "email_change"]) {
     assertEquals(isOurSignIn(session([method]), []), true, method);
     assertEquals(isOurSignIn(session(["totp", method]), []), true, method);

@@ -90,7 +90,7 @@ Deno.test("describeAccount() never shows more of a number than its end", () => {
   assertEquals(["*1234", "•••• 1234", "1234", "22.11.2026", "x"].map(isMasked), [true, true, false, false, false]);
 });
 
-Deno.test("a transfer to the owner named in camt may be one between own accounts", () => {
+Deno.test("a camt transfer that names the owner may be one between own accounts", () => {
   const statement = (owner: string) =>
     `<Stmt><Acct><Id><IBAN>DE02</IBAN></Id><Ownr><Nm>${owner}</Nm></Ownr></Acct><Ntry><Amt Ccy="EUR">5</Amt>` +
     "<CdtDbtInd>DBIT</CdtDbtInd><BookgDt><Dt>2026-10-01</Dt></BookgDt><NtryDtls><TxDtls><RltdPties><Cdtr>" +

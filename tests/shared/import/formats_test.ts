@@ -102,7 +102,7 @@ Deno.test("OFX amounts are in their own currency, even after an empty memo, or i
   assertEquals(rowsOf(file(depot, ofx("", [TEA]))), ["2026-10-04 3.5 USD Custody", tea]);
 });
 
-Deno.test("OFX names that only state the way to pay, or that all rows share, give way to the memo", () => {
+Deno.test("OFX names that only state the way to pay, or that all rows share, are replaced by the memo", () => {
   const booked = ofx("", [
     ["DEBIT", "20261001", "-1", "011026 CB****1234", "BOULANGERIE 33 PESSAC"],
     ["DEBIT", "20261002", "-2", "Kartenzahlung", "Stadtbad"],
@@ -223,7 +223,7 @@ const camt = (
     }</NtryDtls><AddtlNtryInf>${text}</AddtlNtryInf></Ntry></Stmt></BkToCstmrStmt></Document>`;
 };
 
-Deno.test("a collective camt entry is split into its parts in their currencies, less returns", () => {
+Deno.test("a collective camt entry is split into its parts in their currencies, minus returns", () => {
   const booked = (amount: string) => `<AmtDtls><TxAmt><Amt Ccy="EUR">${amount}</Amt></TxAmt></AmtDtls>`;
   const foreign = ["55.00", "45.00"].map((amount, i): Detail => ({
     ...{ amount: "60.00", currency: "USD", name: `Shop ${i}`, more: booked(amount) },
@@ -240,7 +240,7 @@ Deno.test("a collective camt entry is split into its parts in their currencies, 
   ]);
 });
 
-Deno.test("a camt return is a refund, and a day or a currency may stand outside the entry", () => {
+Deno.test("a camt return is a refund, and a day or a currency may be outside the entry", () => {
   assertEquals(rowsOf(camt("30.00", [{ name: "Rent", more: "<RtrInf><Rsn/></RtrInf>" }], { side: "CRDT" })), [
     "2026-10-01 -30 EUR Rent",
   ]);
@@ -250,7 +250,7 @@ Deno.test("a camt return is a refund, and a day or a currency may stand outside 
   ]);
 });
 
-Deno.test("text is decoded from EUC-JP, KOI8-R, DOS, Hebrew, Arabic, Thai and the Mac's letters", () => {
+Deno.test("text is decoded from EUC-JP, KOI8-R, DOS, Hebrew, Arabic, Thai and Mac encodings", () => {
   const files: Record<string, [string, string]> = {
     "euc-jp": ["日付,金額\n", "xc6xfcxc9xd5,xb6xe2xb3xdb\n"],
     "koi8-r": ["Дата;Сумма\n", "xe4xc1xd4xc1;xf3xd5xcdxcdxc1\n"],

@@ -108,7 +108,7 @@ Deno.test("readImport() reads bank statements with a preamble", () => {
   assertEquals([short(tabs), tabs.mapping.delimiter], [["2026-10-01 2.5 Brood"], "tab"]);
 });
 
-Deno.test('readImport() reads ="14.50", with which spreadsheets keep a text', () => {
+Deno.test('readImport() reads ="14.50", the form in which spreadsheets keep a text', () => {
   const csv = 'Date,Name,Amount\n2026-10-01,="Kiosk",="14.50"\n2026-10-02,"=""Tea""","=""4.00"""\n';
   assertEquals(short(read(csv)), ["2026-10-01 14.5 Kiosk", "2026-10-02 4 Tea"]);
 });
@@ -208,7 +208,7 @@ Deno.test("readImport() works without a header, and the mapping overrides it", (
   assertMatch(problem("Date,Name,Amount\n").message, /^No payments were found: .*Date,Name,Amount/);
 });
 
-Deno.test("readImport() counts lines like an editor, and keeps quoted text whole", () => {
+Deno.test("readImport() counts lines like an editor and keeps quoted text whole", () => {
   const { rows, rows_bad } = read(
     'Date,Name,Amount,Note\r\n2026-10-01,"Two\r\nlines, one cell",1,"say ""hi"""\r\n\r\n2026-10-02,Thousands,many,\r\n',
   );
@@ -281,7 +281,7 @@ Deno.test("readImport() recognizes columns with damaged letters, and currencies 
   ]);
 });
 
-Deno.test("readImport() returns something sensible for any text, quickly", () => {
+Deno.test("readImport() quickly returns rows or an error for any text", () => {
   const cell = fc.oneof(
     fc.string({ maxLength: 20 }),
     fc.constantFrom("2026-10-01", "1.234,50", "Date", "Betrag", '"', ";", "\n", "-5", "€", "('", "1".repeat(400)),

@@ -54,7 +54,7 @@ Deno.test("two unknown letters mark sides in a file without a header, too", () =
   assertEquals(read([...rows, odd].join("\n")).asked, "negative_is_expense");
 });
 
-Deno.test("account numbers, times and yes/no values are not used as names", () => {
+Deno.test("account numbers, times and yes/no values do not become names", () => {
   const names = (csv: string) => {
     const result = readImport(csv, { negative_is_expense: true });
     if (!("rows" in result)) throw new Error(JSON.stringify(result));
@@ -98,7 +98,7 @@ Deno.test("a word for the direction in every row decides, in eight languages", (
   );
 });
 
-Deno.test("mixed signs are a question; a single sign is one only in a possible statement", () => {
+Deno.test("mixed signs raise a question, and a single sign does so only in a possible statement", () => {
   for (const rows of [["Shop,-12", "Tea,-3", "Work,900"], ["Shop,12", "Tea,3", "Back,-1"]]) {
     assertEquals(read(`Date,Description,Amount\n${days(rows)}`).asked, "negative_is_expense");
   }
@@ -109,7 +109,7 @@ Deno.test("mixed signs are a question; a single sign is one only in a possible s
   assertEquals(read(list, { negative_is_expense: false }).spent, "12 3");
 });
 
-Deno.test("a sign that contradicts the balance is a question, even in a known export", () => {
+Deno.test("a sign that contradicts the balance raises a question, even in a known export", () => {
   const csv = "Date,Counter Party,Reference,Type,Amount (GBP),Balance (GBP)\n" +
     "13/10/2026,Shop,x,CONTACTLESS,12.00,88.00\n14/10/2026,Tea,x,CONTACTLESS,3.00,85.00\n";
   const { code, details } = refused(csv);
@@ -125,7 +125,7 @@ Deno.test("pending rows, reverted rows and own transfers of unknown banks are sk
   assertEquals([spent, left], ["12", "1 pending, 1 reverted, 1 own_transfer"]);
 });
 
-Deno.test("the balance of a closed account is an own transfer, and the bonus for the switch is not", () => {
+Deno.test("the balance of a closed account is an own transfer, but the bonus for the switch is not", () => {
   const rows = ["Shop,-12", "Kontowechsel,-500", "Kontowechsel Prämie,100", "Overstapservice bank,-30"];
   const { spent, left } = read(`Date,Description,Amount\n${days(rows)}`, { negative_is_expense: true });
   assertEquals([spent, left], ["12 30", "1 own_transfer, 1 income"]);
@@ -140,7 +140,7 @@ Deno.test("an incoming amount equal to a payment to the same payee is its refund
   });
 });
 
-Deno.test("German words are read without umlauts, too", () => {
+Deno.test("German words are read even without umlauts", () => {
   const csv = "Buchungstag;Auftraggeber/Empfaenger;Betrag;Waehrung\n01.10.2026;Rueckzahlung Zalando;39,90;EUR";
   const { rows } = readImport(csv, { negative_is_expense: true }) as { rows: { payee?: string; is_refund?: true }[] };
   assertEquals(rows.map(({ payee, is_refund }) => [payee, is_refund]), [["Rueckzahlung Zalando", true]]);
@@ -172,7 +172,7 @@ Deno.test("a received payment shows the sign of credits, and one minus in a card
   assertEquals(read(list([...charges, "Shop,-5"], "Card,1234\n")).asked, "negative_is_expense");
 });
 
-Deno.test("fees in their own column are added or contained as the balance proves, else reported", () => {
+Deno.test("the balance shows whether fees in their own column are added or contained; otherwise they are reported", () => {
   const warned = (rows: string[], header = "Date,Description,Amount,Fee,Balance") => {
     const result = readImport(`${header}\n${days(rows)}`, {}, "2026-11-27");
     if ("code" in result) throw new Error(JSON.stringify(result));

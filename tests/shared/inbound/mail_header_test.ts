@@ -16,7 +16,7 @@ Deno.test("a header over the limit has no fields, wherever the limit cuts it", (
   assertEquals(readMailHeader(bytes(`${"x: y\n".repeat(LIMIT)}`)), []);
 });
 
-Deno.test("a header within the limit is read, also before a long text and without a text", () => {
+Deno.test("a header within the limit is read, with a long text or without a text", () => {
   const fields = [{ name: "from", value: "a@b.com" }, { name: "x", value: "y z" }];
   for (const text of ["\r\n\r\n", "", `\r\n\r\n${"x".repeat(LIMIT)}`]) {
     assertEquals(readMailHeader(bytes(`From: a@b.com\r\nX: y\r\n z${text}`)), fields);

@@ -19,7 +19,7 @@ const raw = (...results: string[]) =>
 const MAILFROM = "identity=mailfrom; client-ip=192.0.2.1; ";
 const FAILED = "dmarc=fail header.from=victim.com";
 
-Deno.test("the sender's domain is proven by aligned results", () => {
+Deno.test("aligned results authenticate the sender's domain", () => {
   const receiver = "receiver=451d9b70cf93@inbound.postmarkapp.com";
   assertEquals(postmark(`${MAILFROM}helo=x; envelope-from=a@victim.com; ${receiver}`), true);
   assertEquals(postmark(`${MAILFROM}helo=x; envelope-from="<a@victim.com>"; receiver=in+0@in.example.com`), true);

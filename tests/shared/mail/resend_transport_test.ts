@@ -32,7 +32,7 @@ const US = "held mail_not_allowed";
 const UNSURE = "unsure mail_no_answer";
 const PAUSE = "mail_not_allowed";
 
-Deno.test("in a partly accepted batch an address is refused only by an error that names it", async () => {
+Deno.test("in a partly accepted batch, only an error that names an address refuses it", async () => {
   for (
     const [message, outcome, pause] of [
       [TO, ADDRESS, undefined],
@@ -75,14 +75,14 @@ Deno.test("a call that is too large is split; a single mail that is too large fa
 
 const STRANGE = ["", "null", "[]", "7", '"ok"', "{", '{"errors":"none"}', '{"errors":{"0":"x"}}', '{"errors":[null]}'];
 
-Deno.test("an unreadable ok answer is retried", async () => {
+Deno.test("an unreadable success response is retried", async () => {
   const indexes = [2, -1, 0.5, "0", null].map((index) => JSON.stringify({ errors: [{ index, message: TO }] }));
   for (const body of [...STRANGE, ...indexes]) {
     assertEquals(await deliver(2, body), { outcomes: [UNSURE, UNSURE], pause: undefined }, body);
   }
 });
 
-Deno.test("an ok answer that does not name each mail confirms nothing", async () => {
+Deno.test("a success response that does not name each mail confirms nothing", async () => {
   for (const body of ["{}", '{"data":[]}', '{"data":[{}]}', '{"errors":null}', '{"data":"x","more":1}']) {
     assertEquals(await deliver(2, body), { outcomes: [UNSURE, UNSURE], pause: undefined }, body);
   }
@@ -91,7 +91,7 @@ Deno.test("an ok answer that does not name each mail confirms nothing", async ()
   }
 });
 
-Deno.test("a strange body in any other answer changes nothing", async () => {
+Deno.test("an unexpected body in any other response changes nothing", async () => {
   const strange = [...STRANGE, '{"name":7,"message":[]}'];
   for (
     const [status, outcome, pause] of [

@@ -29,7 +29,7 @@ Deno.test("sendMail() sends the mail to the mail service with the key in MAIL_UR
   assertMatch(calls[0]!.headers.get("idempotency-key")!, /^[0-9a-f-]{36}$/);
 });
 
-Deno.test("sendMail() sends a mail with its idempotency key, and treats an ok answer without an id as a failure", async () => {
+Deno.test("sendMail() sends the idempotency key, and treats a success response without an id as a failure", async () => {
   const { calls, deps } = service(200);
   await sendMail(deps, { ...MAIL, key: "proposal-mail/1" });
   assertEquals(calls[0]!.headers.get("idempotency-key"), "proposal-mail/1");
@@ -44,7 +44,7 @@ Deno.test("sendMail() sends a mail with its idempotency key, and treats an ok an
   ) assertEquals((await assertRejects(() => sendMail(deps, MAIL), AppError)).code, "unavailable");
 });
 
-Deno.test("sendMail() makes an HTML part of a text: a link is a button, and markup stays text", async () => {
+Deno.test("sendMail() turns a text into an HTML part: a link becomes a button, and markup stays text", async () => {
   const { calls, deps } = service(200);
   const text = "Hi <b>Mira</b>,\n\nRead more:\nhttps://expenses.example.com/?a=1&b=2\n";
   await sendMail(deps, { to: MAIL.to, subject: "<Hello>", text });
@@ -76,7 +76,7 @@ Deno.test("sendMail() sends over SMTP", { sanitizeOps: false }, async () => {
   assertStringIncludes(received[0]!, "Auto-Submitted: auto-generated");
 });
 
-Deno.test("sendMail() is unavailable when the mail is not accepted, and reveals no key", async () => {
+Deno.test("sendMail() throws unavailable when the mail is not accepted, and reveals no key", async () => {
   const closed = { config: { mailUrl: "smtp://127.0.0.1:1", mailFrom: from }, fetch };
   for (const deps of [service(422).deps, service(500).deps, closed, { config: {}, fetch }]) {
     const error = await assertRejects(() => sendMail(deps, MAIL), AppError);

@@ -91,7 +91,7 @@ for (const [place, answer, { outcome, pause }] of REFUSALS) {
   });
 }
 
-test("with pipelined commands the reply about the sender counts first", async () => {
+test("with pipelined commands, the reply about the sender counts first", async () => {
   const answers = { "EHLO": "250-server\r\n250 PIPELINING", "RCPT TO": "503 no sender", "DATA": "554 no recipients" };
   const mail = await deliverThrough({ answers: { ...answers, "MAIL FROM": "550 no" } }, ["ann@x.example"]);
   assertEquals([mail.outcomes, mail.pause], [[US.outcome], US.pause]);
@@ -128,7 +128,7 @@ test("a malformed address is refused without connecting", async () => {
 const MOST_CONNECTIONS = { "silence": 4, "hang up": 24 };
 
 for (const [instead, most] of Object.entries(MOST_CONNECTIONS) as [keyof typeof MOST_CONNECTIONS, number][]) {
-  test(`${instead} instead of a greeting costs one wait, and all is held`, async () => {
+  test(`${instead} instead of a greeting costs one wait, and all mails are held`, async () => {
     const addresses = Array.from({ length: 20 }, (_, n) => `owner${n}@x.example`);
     const { outcomes, pause, connections } = await deliverThrough({ instead }, addresses, { timeoutMs: 1_500 });
     assertEquals([outcomes, pause], [Array(20).fill("held mail_unavailable"), "mail_unavailable"]);

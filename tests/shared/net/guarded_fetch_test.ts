@@ -165,13 +165,13 @@ Deno.test("guardedFetch() connects nowhere when any of the addresses is not publ
   }
 });
 
-Deno.test("guardedFetch() needs both DNS queries answered", async () => {
+Deno.test("guardedFetch() requires a response to both DNS queries", async () => {
   for (const names of [{}, { A: new Error("SERVFAIL") }, { A: [PUBLIC], AAAA: new Error("SERVFAIL") }]) {
     assertEquals(await within({ names: [names] }).get(), { ok: false, reason: "unresolvable" });
   }
 });
 
-Deno.test("guardedFetch() tries the next address when one does not answer", async () => {
+Deno.test("guardedFetch() tries the next address when one does not respond", async () => {
   const world = within({
     names: [{ A: [PUBLIC], AAAA: [PUBLIC_6] }],
     connect: (address) => address === PUBLIC ? failing("ConnectionRefused") : silent(),

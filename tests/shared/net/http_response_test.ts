@@ -40,7 +40,7 @@ Deno.test("readResponse() reads a body by length, by chunks and to the end, howe
   }
 });
 
-Deno.test("readResponse() reads answers without a body, and redirects unchanged", async () => {
+Deno.test("readResponse() reads responses without a body, and redirects unchanged", async () => {
   assertEquals(body(await read("HTTP/1.1 204 No Content\r\n\r\nignored")), "");
   assertEquals(body(await read("HTTP/1.1 304 Not Modified\r\ncontent-length: 10\r\n\r\n")), "");
   const moved = await read("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1/\r\ncontent-length: 0\r\n\r\n");
@@ -57,13 +57,13 @@ Deno.test("readResponse() stops at the size limit, announced or not", async () =
   await assertRefused(`${OK}transfer-encoding: chunked\r\n\r\nffffffff\r\n`, "too_large");
 });
 
-Deno.test("readResponse() refuses a body compressed unasked", async () => {
+Deno.test("readResponse() refuses a compressed body that was not requested", async () => {
   for (const coding of ["gzip", "br", "identity, gzip"]) {
     await assertRefused(`${OK}Content-Encoding: ${coding}\r\ncontent-length: 2\r\n\r\nxx`, "encoded");
   }
 });
 
-Deno.test("readResponse() refuses a truncated answer", async () => {
+Deno.test("readResponse() refuses a truncated response", async () => {
   for (
     const sent of [
       "",
@@ -77,7 +77,7 @@ Deno.test("readResponse() refuses a truncated answer", async () => {
   ) await assertRefused(sent, "cut_short");
 });
 
-Deno.test("readResponse() refuses ambiguous or endless answers", async () => {
+Deno.test("readResponse() refuses ambiguous or endless responses", async () => {
   for (
     const sent of [
       "HTTP/2 200 OK\r\n\r\n",

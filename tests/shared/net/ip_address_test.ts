@@ -5,7 +5,7 @@ import { parseAddress } from "../../../shared/net/ip_address.ts";
 
 const bytes = (text: string) => parseAddress(text)?.toByteArray();
 
-Deno.test("parseAddress() reads the plain spelling of both families", () => {
+Deno.test("parseAddress() reads the standard notation of both families", () => {
   assertEquals(bytes("192.0.2.255"), [192, 0, 2, 255]);
   assertEquals(bytes("::"), Array(16).fill(0));
   assertEquals(bytes("::1"), [...Array(15).fill(0), 1]);
@@ -32,7 +32,7 @@ const NOT_PLAIN = [
   ...["::1.2.3.4:5", "::256.1.1.1", "1:2:3:4:5:6:7:1.2.3.4", "::01.2.3.4"],
 ];
 
-Deno.test("parseAddress() reads nothing else", () => {
+Deno.test("parseAddress() refuses every other notation", () => {
   for (const text of NOT_PLAIN) assertEquals(parseAddress(text), undefined, text);
 });
 

@@ -99,7 +99,7 @@ Deno.test("a redirect over TLS is returned, not followed", async () => {
   });
 });
 
-Deno.test("a body without end is cut at its size", async () => {
+Deno.test("a body without end is cut at the size limit", async () => {
   const pour = async (connection: Deno.TlsConn) => {
     await writeAll(connection, "HTTP/1.1 200 OK\r\n\r\n");
     while (true) await connection.write(new Uint8Array(1024));
@@ -124,7 +124,7 @@ Deno.test("a slow body is cut at the deadline", async () => {
   });
 });
 
-Deno.test("a truncated answer is not accepted, even without a length", async () => {
+Deno.test("a truncated response is refused, even without a length", async () => {
   for (const head of ["content-length: 5000\r\n", "transfer-encoding: chunked\r\n", ""]) {
     const said = Promise.withResolvers<void>();
     const gone = Promise.withResolvers<void>();

@@ -100,7 +100,7 @@ Deno.test("isPublicAddress() accepts the neighbors of every block", () => {
   for (const address of PUBLIC) assertEquals(isPublicAddress(address), true, address);
 });
 
-Deno.test("isPublicAddress() refuses every way to carry an IPv4 address inside an IPv6 one", () => {
+Deno.test("isPublicAddress() refuses every way to embed an IPv4 address in an IPv6 one", () => {
   const prefixes = ["::", "::ffff:", "::ffff:0:", "64:ff9b::", "64:ff9b:1::", "fe80::5efe:", "2a00::5efe:"];
   fc.assert(fc.property(fc.constantFrom(...prefixes), fc.ipV4(), (prefix, inside) => {
     assertEquals(isPublicAddress(prefix + inside), false);

@@ -46,7 +46,7 @@ Deno.test("judgeCode() refuses a code for anything that it is not bound to", asy
   assertEquals(await judge({ codeVerifier: "x".repeat(43) }), "wrong_verifier");
 });
 
-Deno.test("judgeCode() checks the verifier last: an earlier failure cannot burn the code", async () => {
+Deno.test("judgeCode() checks the verifier last, so an earlier failure cannot invalidate the code", async () => {
   assertEquals(await judge({ clientId: "client_b", codeVerifier: "x" }), "code_of_another_client");
   assertEquals(await judge({ resource: "https://other.example/", codeVerifier: "x" }), "resource_unknown");
 });
@@ -82,7 +82,7 @@ Deno.test("judgeCode() refuses a code with any character changed, added or remov
   assertEquals(await judge({ code: twin }), "code_not_ours");
 });
 
-Deno.test("issueCode() gives one code per consent", async () => {
+Deno.test("issueCode() returns one code per consent", async () => {
   assertEquals(await issueCode([SECRET], CODE, AT), await issueCode([SECRET, OTHER], CODE, AT));
   assertNotEquals(
     await issueCode([SECRET], { ...CODE, id: crypto.randomUUID() }, AT),

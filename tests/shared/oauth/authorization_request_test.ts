@@ -14,7 +14,7 @@ const judge = (more: Record<string, string | undefined>) => {
   return judged.ok ? judged.request : judged.reason;
 };
 
-Deno.test("judgeAuthorizationRequest() needs only client, redirect and challenge", () => {
+Deno.test("judgeAuthorizationRequest() requires only client, redirect and challenge", () => {
   assertEquals(judge({}), SENT);
 });
 

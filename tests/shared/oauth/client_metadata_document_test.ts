@@ -27,7 +27,7 @@ const judge = (more: Record<string, unknown>) => judgeDocument(URL_OF, answer({ 
 const fixtures = new URL("../../fixtures/client_documents/", import.meta.url);
 
 for (const name of ["claude", "claude_code", "chatgpt", "codex", "vscode"]) {
-  Deno.test(`judgeDocument() accepts what ${name} publishes`, async () => {
+  Deno.test(`judgeDocument() accepts the document of ${name}`, async () => {
     const text = await Deno.readTextFile(new URL(`${name}.json`, fixtures));
     const published = JSON.parse(text);
     assertEquals(judgeClientUrl(published.client_id, { refusedHosts: [] }), { ok: true });
@@ -93,7 +93,7 @@ Deno.test("judgeClientUrl() accepts one spelling of a URL", () => {
   assert(taken > 0);
 });
 
-Deno.test("judgeDocument() accepts 200 with JSON only", () => {
+Deno.test("judgeDocument() accepts only 200 with JSON", () => {
   for (const status of [201, 204, 301, 302, 304, 400, 404, 500, 503]) {
     assertEquals(judgeDocument(URL_OF, answer(DOCUMENT, { status })), { ok: false, reason: "status_not_200" });
   }
@@ -144,7 +144,7 @@ const REFUSED: [DocumentRefusal, Record<string, unknown>][] = [
   ["response_type_not_offered", { response_types: ["token"] }],
 ];
 
-Deno.test("judgeDocument() refuses a document that is not this client's, not complete, or not a public client's", () => {
+Deno.test("judgeDocument() refuses a document that is another client's, incomplete, or not a public client's", () => {
   for (const [reason, more] of REFUSED) assertEquals(judge(more), { ok: false, reason }, JSON.stringify(more));
 });
 

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { cleanClientName, shownClientName } from "../../../shared/oauth/client_name.ts";
 
-Deno.test("cleanClientName() keeps names people can read, in any script", () => {
+Deno.test("cleanClientName() keeps readable names in any script", () => {
   for (
     const name of ["Claude", "Visual Studio Code", "<script>alert(1)</script>", "مساعد", "経費アシスタント", "Zoë"]
   ) {

@@ -42,7 +42,7 @@ Deno.test("judgeClient() verifies the callbacks that known apps' makers publish,
   assertEquals([document.publisher.kind, document.doubt], ["verified", null]);
 });
 
-Deno.test("judgeClient() verifies nothing else: no other name, path or document, no app on a device, no forwarder", () => {
+Deno.test("judgeClient() verifies no other name, path or document, no app on a device and no forwarder", () => {
   const clients: AskingClient[] = [
     { clientId: REGISTERED, name: "Notes", redirectUri: CLAUDE },
     { clientId: REGISTERED, name: "Claude for ChatGPT", redirectUri: CLAUDE },
@@ -151,7 +151,7 @@ Deno.test("judgeClient() lets a shared host vouch for no name", () => {
   assertEquals(doubtOf("Google Gemini", LOOPBACK, "https://script.google.com/macros/c.json"), "not_of_host");
 });
 
-Deno.test("judgeClient() always doubts mixed scripts and lookalike letters of a known maker, also for apps on the device", () => {
+Deno.test("judgeClient() always doubts mixed scripts and look-alike letters of a known maker, even for apps on the device", () => {
   const alike = [
     "Ⲥlaude",
     "Сlaude",

@@ -144,7 +144,7 @@ Deno.test("judgeRedirectUri() never sends http to another computer", () => {
   );
 });
 
-Deno.test("judgeRedirectUri() accepts no https host that could be more than a host in a policy", () => {
+Deno.test("judgeRedirectUri() accepts no https host that could inject a directive into a policy", () => {
   const host = fc.stringMatching(/^[A-Za-z0-9.\-_~!$&'()+,;=%]{1,20}$/);
   fc.assert(fc.property(host, fc.webPath(), (host, path) => {
     const judged = judgeRedirectUri(`https://${host}${path}`);
@@ -201,7 +201,7 @@ Deno.test("withParameters() keeps the URI and its query, and omits absent parame
   }
 });
 
-Deno.test("withParameters() passes any state through unchanged and affects no other parameter", () => {
+Deno.test("withParameters() returns any state unchanged and affects no other parameter", () => {
   fc.assert(fc.property(fc.string({ unit: "grapheme" }), (state) => {
     const { hostname, pathname, searchParams } = new URL(withParameters("https://app.example/cb?x=1", { state }));
     assertEquals([hostname, pathname, searchParams.get("x"), searchParams.get("state")], [

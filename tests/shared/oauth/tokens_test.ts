@@ -11,7 +11,7 @@ Deno.test("tokenPair() gives each kind its own prefix", () => {
   assert(!isRefreshToken(`${TOKEN}x`) && !isRefreshToken(`${TOKEN}\n`) && !isRefreshToken("exp_rt_"));
 });
 
-Deno.test("successorOf() gives the same pair again, and a different one for another token or key", async () => {
+Deno.test("successorOf() returns the same pair again, and a different one for another token or key", async () => {
   const successor = await successorOf(TOKEN, SECRET);
   assertEquals(await successorOf(TOKEN, SECRET), successor);
   assertNotEquals(await successorOf(TOKEN.replace("b", "c"), SECRET), successor);
@@ -20,6 +20,6 @@ Deno.test("successorOf() gives the same pair again, and a different one for anot
   assertNotEquals(successor.accessToken.slice(7), successor.refreshToken.slice(7));
 });
 
-Deno.test("hashToken() is the SHA-256 in lower-case hex", () => {
+Deno.test("hashToken() returns the SHA-256 in lower-case hex", () => {
   assertEquals(hashToken("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 });

@@ -71,13 +71,13 @@ Deno.test("renderPage() adds form targets, a script with the nonce, and configur
   assertStringIncludes(page, 'action="/logout"');
 });
 
-Deno.test("renderPage() answers HEAD with the headers alone", async () => {
+Deno.test("renderPage() responds to HEAD with only the headers", async () => {
   const response = await render({}, "HEAD");
   assertEquals([response.status, await response.text()], [200, ""]);
   assertEquals(response.headers.get("content-type"), "text/html; charset=utf-8");
 });
 
-Deno.test("fields tie label, reason and error to their control, and escape values", async () => {
+Deno.test("fields link label, reason and error to their control, and escape values", async () => {
   const page = await html(
     <>
       <TextField name="email" label="E-mail" reason="why" error="wrong" value={BAD} type="email" />
@@ -99,7 +99,7 @@ Deno.test("fields tie label, reason and error to their control, and escape value
   assertStringIncludes(page, '<option value="a" data-x="1">A</option><option value="b" selected="">B</option>');
 });
 
-Deno.test("SelectField() asks for a choice when the selection is not an option", async () => {
+Deno.test("SelectField() requires a choice when the selection is not an option", async () => {
   const page = await html(
     <SelectField
       name="zone"
@@ -146,7 +146,7 @@ Deno.test("ConnectSteps() links to Claude only when Claude can reach the site", 
   assertEquals(embedded.map(([client]) => client), ["Cursor", "VS Code"]);
 });
 
-Deno.test("Notice() is announced, failures assertively", async () => {
+Deno.test("Notice() is announced, and failures are announced assertively", async () => {
   assertStringIncludes(await html(<Notice kind="failure">x</Notice>), '<div class="notice failure" role="alert">');
   assertStringIncludes(await html(<Notice>x</Notice>), '<div class="notice plain" role="status">');
 });
@@ -205,7 +205,7 @@ Deno.test("a page shows an error's details, in the reader's language", async () 
   assertStringIncludes(page, '<p class="lead">Only the owner can rename an organization.</p>');
 });
 
-Deno.test("dates on pages follow the reader's country: from the profile, before that from the browser's English", async () => {
+Deno.test("dates on pages follow the reader's country from the profile, or before that the browser's English", async () => {
   const app = createPageApp();
   const at = "2026-11-22T09:05:00Z";
   app.get("/login", (c) => {

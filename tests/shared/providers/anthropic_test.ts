@@ -57,7 +57,7 @@ Deno.test("anthropic does not accept a report that ends before the month does", 
   );
 });
 
-Deno.test("anthropic refuses undocumented answers", async () => {
+Deno.test("anthropic refuses undocumented responses", async () => {
   const last = bucket(31, result("1"));
   for (
     const answer of [

@@ -46,7 +46,7 @@ const link = async ({ key = KEY, sealedFor = LINK } = {}): Promise<AskedLink> =>
 });
 const failed = (code: string, more = {}) => ({ outcome: "failed", code, provider_name: "Power & Light", ...more });
 
-Deno.test("a statement comes with its currency, its due date if any, and its source", async () => {
+Deno.test("a statement has its currency, its due date if any, and its source", async () => {
   const asked: Pick<MonthRequest, "month" | "credential">[] = [];
   const { ask } = setUp(({ month, credential }) => {
     asked.push({ month, credential });
@@ -73,7 +73,7 @@ Deno.test("an unknown provider, and a link without a credential, send no request
   assertEquals(await ask({ ...await link(), envelope: null }), failed("auth"));
 });
 
-Deno.test("a credential of another link or unknown key, or a missing one, opens nothing", async () => {
+Deno.test("a credential of another link or unknown key, or a missing one, sends no request", async () => {
   const { ask } = setUp(() => Promise.reject(new Error("asked")));
   assertEquals(await ask(await link({ sealedFor: "lnk_00000002" })), failed("unreadable_credential"));
   assertEquals(await ask(await link({ key: OLD_KEY })), failed("unreadable_credential"));

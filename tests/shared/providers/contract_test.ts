@@ -62,7 +62,7 @@ Deno.test("a fixture's credential is valid on its provider's page, whatever its 
   }
 });
 
-Deno.test("a provider's fields say where to find each value, and its label reveals no secret", () => {
+Deno.test("a provider's fields explain where to find each value, and its label reveals no secret", () => {
   for (const { key, base, name, fields, label } of PROVIDERS.values()) {
     assert(/^[a-z0-9_]+$/.test(key) && name, key);
     assert(base === undefined || /^https:\/\/[\w.]+$/.test(base), key);

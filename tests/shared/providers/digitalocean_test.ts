@@ -34,7 +34,7 @@ Deno.test("digitalocean requests the invoices and picks the month's", async () =
   assertEquals(outcome, { amount: "12.34", currency: "USD", pages: 1 });
 });
 
-Deno.test("digitalocean adds up several invoices of a month, credits among them, and follows its pages", async () => {
+Deno.test("digitalocean adds up several invoices of a month, including credits, and follows its pages", async () => {
   const { asked, outcome } = await answering(
     page([invoice("2026-11", "1.00"), invoice("2026-10", "12.34")], `${API}?page=2&per_page=2`),
     page([invoice("2026-10", "0.70"), invoice("2026-10", "-3.04")]),
@@ -80,7 +80,7 @@ Deno.test("digitalocean stops when pages loop or do not end", async () => {
   assertEquals([said(endless), endless.asked.length], ["bad_shape", 50]);
 });
 
-Deno.test("digitalocean refuses undocumented answers", async () => {
+Deno.test("digitalocean refuses undocumented responses", async () => {
   for (
     const answer of [
       {},

@@ -39,7 +39,7 @@ function changed(json: unknown, place: number, value: unknown): unknown {
 }
 
 for (const provider of PROVIDERS.values()) {
-  Deno.test(`${provider.name}: a changed answer is a month or a typed failure`, async () => {
+  Deno.test(`${provider.name}: a changed response yields a month or a typed failure`, async () => {
     const credential = PROVIDER_FIXTURES.get(provider.key)!.credential("");
     const good = await fixtureAnswer(provider.key);
     const lines = good.split("\n").filter(Boolean);

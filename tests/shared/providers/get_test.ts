@@ -40,7 +40,7 @@ Deno.test("get() calls the provider's base, or the configured one", async () => 
   ]);
 });
 
-Deno.test("get() calls no other origin, whatever a provider says", async () => {
+Deno.test("get() calls no other origin, whatever a provider returns", async () => {
   const get = getBy(() => Promise.reject(new Error("asked")));
   for (const url of ["https://api.openai.co/v1", "http://api.openai.com/v1", "https://api.openai.com:444/", "v1", ""]) {
     assertEquals((await failureOf(get({ ...request, url }))).code, "bad_shape", url);
@@ -111,7 +111,7 @@ Deno.test("get() closes a connection that it no longer needs", async () => {
   }
 });
 
-Deno.test("get() ends at its deadline, before an answer and in the middle of one, even when the signal is ignored", async () => {
+Deno.test("get() ends at its deadline, before a response and in the middle of one, even when the signal is ignored", async () => {
   const deaf = getBy(() => new Promise<Response>(() => {}), { signal: AbortSignal.timeout(20) });
   assertEquals((await failureOf(deaf(request))).code, "timeout");
   const stalling = getBy(
@@ -133,7 +133,7 @@ Deno.test("get() ends at its deadline, before an answer and in the middle of one
   assertEquals((await failureOf(guarded({ ...request, url: "https://bills.example/" }))).code, "timeout");
 });
 
-Deno.test("get() reads JSON only, with its original digits", async () => {
+Deno.test("get() reads only JSON, with its original digits", async () => {
   const read = async (body: BodyInit) => (await answering(() => new Response(body))(request)).json();
   assertEquals(await read('{"a":0.10,"b":[1e-7,-0],"c":"0.1","d":null,"e":12345678901234567890}'), {
     a: "0.10",

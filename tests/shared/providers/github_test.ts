@@ -51,12 +51,12 @@ Deno.test("github counts the net amount after discounts, digit for digit", async
   assertEquals(said(await answering(new Response(text))), { amount: "298.76", currency: "USD", pages: 1 });
 });
 
-Deno.test("github's report without lines is not ready, one with free lines is", async () => {
+Deno.test("github's report without lines is not ready, but one with free lines is", async () => {
   assertEquals(said(await answering({ usageItems: [] })), "not_ready");
   assertEquals(said(await answering({ usageItems: [item(0)] })), { amount: "0.00", currency: "USD", pages: 1 });
 });
 
-Deno.test("github's 404 means that the token may not see the account, its 403 may be a rate limit", async () => {
+Deno.test("github's 404 means that the token may not see the account, and its 403 may be a rate limit", async () => {
   const refuse = (status: number, headers: HeadersInit = {}) => new Response("{}", { status, headers });
   assertEquals(said(await answering(refuse(404))), "auth");
   assertEquals(said(await answering(refuse(403))), "auth");
@@ -65,7 +65,7 @@ Deno.test("github's 404 means that the token may not see the account, its 403 ma
   assertEquals(said(await answering(refuse(403, { "x-ratelimit-remaining": "0" }))), "rate_limited");
 });
 
-Deno.test("github refuses undocumented answers", async () => {
+Deno.test("github refuses undocumented responses", async () => {
   for (
     const answer of [
       {},

@@ -36,7 +36,7 @@ Deno.test("http_json accepts an amount as text or number, and an optional due da
   assertEquals(said(await answering({ ...GOOD, due_on: null })), { amount: "123.45", currency: "EUR", pages: 1 });
 });
 
-Deno.test("http_json has no amount until there is a final one", async () => {
+Deno.test("http_json has no amount until a final one exists", async () => {
   for (const status of [404, 409, 425]) {
     assertEquals(said(await answering(new Response("later", { status }))), "not_ready", String(status));
   }
@@ -77,7 +77,7 @@ Deno.test("http_json limits the size of its response", async () => {
   assertEquals(said(await answering({ ...GOOD, note: "x".repeat(65_536) })), "bad_shape");
 });
 
-Deno.test("http_json uses the guarded fetch only and doesn't reveal the response", async () => {
+Deno.test("http_json uses only the guarded fetch and doesn't reveal the response", async () => {
   const expected = {
     address_not_public: "upstream",
     unresolvable: "upstream",

@@ -37,7 +37,7 @@ Deno.test("MonthTotal subtracts credits, and is zero when they exceed the charge
   assertEquals(totalOf([]), "0.00 USD");
 });
 
-Deno.test("MonthTotal refuses a second currency, a malformed amount, and an implausible one", () => {
+Deno.test("MonthTotal refuses a second currency, a malformed amount and an implausible one", () => {
   refused(() => totalOf([["1", "USD"], ["1", "EUR"]]));
   for (const amount of ["", "1,50", "12 USD", "NaN", "null"]) refused(() => totalOf([[amount, "USD"]]));
   for (const currency of ["", "US", "EURO", "$", "12E"]) refused(() => totalOf([["1", currency]]));
@@ -45,6 +45,6 @@ Deno.test("MonthTotal refuses a second currency, a malformed amount, and an impl
   assertEquals(totalOf([["999999999999.99", "USD"]]), "999999999999.99 USD");
 });
 
-Deno.test("decimalsOf() is two, with exceptions", () => {
+Deno.test("decimalsOf() returns two, with exceptions", () => {
   assertEquals(["USD", "EUR", "JPY", "KWD", "CLF", "HUF"].map(decimalsOf), [2, 2, 0, 3, 4, 2]);
 });

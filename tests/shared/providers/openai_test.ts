@@ -65,7 +65,7 @@ Deno.test("openai does not accept a report that ends before the month does", asy
   assertEquals(said(await answering(page([bucket(30, result(1))]))), "not_ready");
 });
 
-Deno.test("openai refuses undocumented answers", async () => {
+Deno.test("openai refuses undocumented responses", async () => {
   const last = bucket(31, result(1));
   const nonsense = [
     null,

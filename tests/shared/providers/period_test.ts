@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { lastPeriod, monthOf, readPeriod } from "../../../shared/providers/period.ts";
 
-Deno.test("lastPeriod() is the last complete calendar month in UTC", () => {
+Deno.test("lastPeriod() returns the last complete calendar month in UTC", () => {
   const cases = [
     ["2026-10-02T06:00:00Z", "2026-09-01"],
     ["2026-10-01T00:00:00Z", "2026-09-01"],
@@ -17,7 +17,7 @@ Deno.test("monthOf() ends where the next month begins", () => {
   assertEquals(monthOf("2026-12-01"), { start: "2026-12-01", end: "2027-01-01" });
 });
 
-Deno.test("readPeriod() accepts a month that is over, in two spellings, and nothing else", () => {
+Deno.test("readPeriod() accepts only a past month, in two spellings", () => {
   const now = new Date("2026-10-01T00:00:00Z");
   for (const text of ["2026-09", "2026-09-01"]) assertEquals(readPeriod(text, now), "2026-09-01");
   assertEquals(readPeriod("2024-02", now), "2024-02-01");

@@ -32,7 +32,7 @@ Deno.test("vercel requests the team's month, end exclusive", async () => {
   assertEquals(outcome, { amount: "1.26", currency: "USD", pages: 1 });
 });
 
-Deno.test("vercel's lines may end in any way, and arrive in any pieces", async () => {
+Deno.test("vercel's lines may have any line end, and arrive in any pieces", async () => {
   const text = lines(charge(1), charge(2, { ServiceName: "Größe 🏷️" }));
   for (const whole of [text, `${text}\n`, `${text}\r\n\r\n`, `\n${text.replace("\n", "\r\n\n")}`]) {
     const bytes = new TextEncoder().encode(whole);
@@ -49,7 +49,7 @@ Deno.test("vercel's lines may end in any way, and arrive in any pieces", async (
   }
 });
 
-Deno.test("vercel counts charges that began in the month, credits among them", async () => {
+Deno.test("vercel counts charges that began in the month, including credits", async () => {
   const charges = lines(
     charge(240, { ChargePeriodStart: "2026-04-01T00:00:00Z" }),
     charge(3, { ChargePeriodStart: "2026-09-30T23:59:59.999Z" }),
@@ -88,7 +88,7 @@ Deno.test("vercel refuses a stream with other lines", async () => {
   assertEquals(said(await answering(new Response(new Uint8Array([0x7b, 0xff, 0x7d])))), "bad_shape");
 });
 
-Deno.test("vercel's charges may be larger than other answers, up to a limit", async () => {
+Deno.test("vercel's charges may be larger than other responses, up to a limit", async () => {
   const block = new TextEncoder().encode(`${lines(charge(0.001))}\n`.repeat(4000));
   const stream = (blocks: number) => {
     let sent = 0;

@@ -21,7 +21,7 @@ Deno.test("parseEcb() reads the central bank's file, in either style of quotes, 
   }
 });
 
-Deno.test("parseEcb() accepts nothing else", () => {
+Deno.test("parseEcb() rejects every other file", () => {
   const good = ecbXml("2026-11-19");
   const bad = [
     "",
@@ -69,7 +69,7 @@ const without = (set: RateSet, ...codes: string[]): RateSet => ({
 const stored = setOf().perEuro;
 const today = "2026-11-20";
 
-Deno.test("refusalOf() accepts a set of the last working day, weekends and Easter included", () => {
+Deno.test("refusalOf() accepts a set of the last working day, even across weekends and Easter", () => {
   for (const day of ["2026-11-20", "2026-11-19", "2026-11-15"]) {
     assertEquals(refusalOf(setOf({}, day), { stored, today }), null);
   }
@@ -172,7 +172,7 @@ Deno.test("refusalOfDay() requires rates of that day, close to the central bank'
   assertEquals([left_out, set.perEuro.TRY, set.perEuro.SEK], [["TRY"], undefined, "1.6"]);
 });
 
-Deno.test("latestSources() tries the sources in order, at an overridden base if given", () => {
+Deno.test("latestSources() tries the sources in order, at an overridden base if configured", () => {
   assertEquals(latestSources(["ecb", "frankfurter", "central_banks"]).map(({ url }) => url), [
     "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml",
     "https://api.frankfurter.dev/v1/latest?base=EUR",

@@ -34,7 +34,7 @@ const compose = (content: ReturnType<typeof digest>, { words = english, locale =
   });
 const american = { words: english.mails.digest, format: formatOf("en-US") };
 
-Deno.test("subjectOf() and headlineOf() name a single thing, and count several", () => {
+Deno.test("subjectOf() and headlineOf() name a single item and count several", () => {
   const counted = "3 bills due this week";
   const cases: [Parameters<typeof digest>[0], DigestNotice[], subject: string, headline: string][] = [
     [[bill("Rent", 3)], [], "“Rent” is due on Mon, Oct 5", "“Rent” is due on October 5."],
@@ -78,7 +78,7 @@ Deno.test("subjectOf() and headlineOf() name a single thing, and count several",
   }
 });
 
-Deno.test("a low balance has its account, limit and amounts unless hidden, and all accounts are named so", async () => {
+Deno.test("a low balance shows its account, limit and amounts unless hidden, and lists all accounts that way", async () => {
   const mail = (name: string, more: Partial<DigestNotice> = {}) => {
     const amounts = { amount: "200.00", low: "150.00", limit: "500.00" };
     return withNotices(digest([]), [notice("low_balance", name, 9, { frequency: "once", ...amounts, ...more })]);
@@ -95,7 +95,7 @@ Deno.test("a low balance has its account, limit and amounts unless hidden, and a
   assertFalse(hidden.includes("€"));
 });
 
-Deno.test("a budget shows spending, limit and carry-over; the subject only that it is used up", async () => {
+Deno.test("a budget shows spending, limit and carry-over, and the subject only that it is used up", async () => {
   const content = withBudgets(digest([bill("Rent", 3)]), [budget("Groceries", 82), budget(null, 104, { per: "year" })]);
   assertEquals(subjectOf(content, american), "1 bill due this week, 1 budget used up, 1 budget almost used up");
   const lines = async (budgets: DigestBudget[]) =>
@@ -239,7 +239,7 @@ Deno.test("an upcoming line shows its cost unless amounts are hidden", async () 
   );
 });
 
-Deno.test("a subject says that a trial became a charge only if a statement shows it", () => {
+Deno.test("a subject reports that a trial became a charge only if a statement shows it", () => {
   const subject = (...notices: DigestNotice[]) => subjectOf(withNotices(digest([]), notices), american);
   const assumed = notice("trial_charged", "Zoom", -3, { is_assumed: true });
   assertEquals([
@@ -333,7 +333,7 @@ Deno.test("a line shows when the provider's amount arrived, and its difference f
   assert(!/DigitalOcean/.test((await compose(digest([hidden], { hides_amounts: true }))).text));
 });
 
-Deno.test("a broken connection has a reconnect link, and its organization if there are several", async () => {
+Deno.test("a broken connection has a reconnect link, and its organization if the reader has several", async () => {
   const own = reconnect("Cloud hosting");
   const other = reconnect(`<b>Build</b>`, {
     organization_id: "org_00000001",
@@ -522,14 +522,14 @@ Deno.test("headers allow one-click unsubscribe, and mark the mail as automatic",
   assertEquals(await compose(EXAMPLES.short!), mail);
 });
 
-Deno.test("the owner’s country decides how dates and numbers are written", async () => {
+Deno.test("the owner's country determines the format of dates and numbers", async () => {
   const { subject, text } = await compose(EXAMPLES.fetched!, { locale: "en-DE" });
   assertEquals(subject, "2 bills due this week");
   assertMatch(text, / {2}Cloud hosting +Monday, 5 October +in 3 days +US\$59\.34\n {4}about €51\.60; /);
   assertStringIncludes(text, "from DigitalOcean on 1 Oct, 38\u00a0% above usual\n");
 });
 
-Deno.test("a digest names the service and actions without an assistant", async () => {
+Deno.test("a digest names the service and actions that need no assistant", async () => {
   const { text, html } = await compose(EXAMPLES.short!);
   assert(text.startsWith("Expenses\n\n"), text);
   assertStringIncludes(

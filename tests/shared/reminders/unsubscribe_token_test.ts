@@ -4,7 +4,7 @@ import { readUnsubscribing, signUnsubscribing } from "../../../shared/reminders/
 const SECRETS = ["a-secret-of-more-than-thirty-two-bytes"];
 const userId = "7d1d2c7a-0d53-4d3f-9a53-111111111111";
 
-Deno.test("readUnsubscribing() identifies the link's owner, even after 90 days, when it no longer grants anything", async () => {
+Deno.test("readUnsubscribing() identifies the link's owner even after 90 days, when the link grants nothing more", async () => {
   const token = await signUnsubscribing(SECRETS, { userId, sentOn: "2026-11-20" });
   for (const [at, isExpired] of [["2027-02-17T23:59:59Z", false], ["2027-02-18T00:00:00Z", true]] as const) {
     assertEquals(await readUnsubscribing(SECRETS, { token, at: new Date(at) }), { userId, isExpired });

@@ -18,7 +18,7 @@ Deno.test("a schedule writes dates like the data, and recurring ones without a y
   assertEquals(oddFigures(schedule({ ...yearly, every: 2 })), []);
 });
 
-Deno.test("test of the test: other formats are found, typed text is not", () => {
+Deno.test("test of the test: other formats are found, but typed text is not", () => {
   const others = [
     "due 22 November 2026",
     "until 5 Dec",

@@ -6,7 +6,7 @@ import { pageFormat } from "../../../shared/words/page_format.ts";
 
 const STYLES = ["full", "short", "day", "shortDay", "weekday"] as const;
 
-Deno.test("formatOf() formats dates for a country, with the year if it is not this one", () => {
+Deno.test("formatOf() formats dates for a country, with the year unless it is the current one", () => {
   const dates = (locale: string, day: string) =>
     STYLES.map((style) => formatOf(locale).date(day, { style, today: "2026-10-02" }));
   assertEquals(dates("en-US", "2026-10-05"), ["Monday, October 5", "Mon, Oct 5", "October 5", "Oct 5", "Monday"]);
@@ -44,7 +44,7 @@ Deno.test("a count on a page has the separators of the amounts beside it", () =>
   }
 });
 
-Deno.test("localeOf() is the language's variant for the country, and never American by accident", () => {
+Deno.test("localeOf() returns the language's variant for the country, and never American by accident", () => {
   assertEquals(
     ["US", "DE", "GB", "JP", undefined].map((country) => localeOf({ language: "en", country })),
     ["en-US", "en-DE", "en-GB", "en-001", "en-001"],

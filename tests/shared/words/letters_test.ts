@@ -71,7 +71,7 @@ Yours faithfully
   assert(!LETTERS.en({ ...FULL, is_in_time: false }).body.includes("required notice"));
 });
 
-Deno.test("the company's name appears once in the address, also if a line contains more", () => {
+Deno.test("the company's name appears once in the address, even if a line contains more", () => {
   const address = "ÜBUNG & Söhne GmbH, Ring 1, 10115 Berlin";
   assert(LETTERS.de({ ...FULL, address }).body.includes(`20095 Hamburg\n\n${address}\n\n20. November`));
 });

@@ -50,7 +50,7 @@ Deno.test("supabase/ contains no sentence for readers", async () => {
   for (const { path, sql } of await readSchemaFiles()) assertEquals(sentencesIn(sql), [], path);
 });
 
-Deno.test("test of the test: a sentence is found anywhere in SQL, and nothing else is", () => {
+Deno.test("test of the test: only sentences are found, anywhere in SQL", () => {
   const planted = [
     "perform app.fail('invalid_argument', 'The amount is missing.');",
     "message := format('%s was skipped on %s.', bill.name, due_on);",

@@ -160,7 +160,7 @@ const CHANGES: Record<keyof typeof en.changes | "provider_sync" | "undo_change",
 };
 
 for (const [tool, cases] of Object.entries(CHANGES)) {
-  Deno.test(`a change of ${tool} in words`, () => {
+  Deno.test(`a change by ${tool} is described in words`, () => {
     for (const [facts, words] of cases) {
       const told = presentChange({ tool, facts }, en);
       assertEquals(told, words);

@@ -22,7 +22,7 @@ const period = { from: "2026-11-01", to: "2026-11-30", name: "this_month" };
 const compared = { from: "2026-10-01", to: "2026-10-20", amount: "52.63" };
 const row = (amount: string, ...group: unknown[]) => ({ group, amount, count: 1 });
 
-Deno.test("by_category: unnamed groups get a name, and shares stay out of the series", () => {
+Deno.test("by_category: unnamed groups get a name, and shares are not part of the series", () => {
   const { series, table, period: shown, compared: before } = presented({
     chart: "by_category",
     period,
@@ -123,7 +123,7 @@ Deno.test("upcoming_bills: in date order, with overdue and daily bills marked", 
   assertEquals(shown.words, "due by 2026-12-01");
 });
 
-Deno.test("without spending or due dates there is no table", () => {
+Deno.test("a chart without spending or due dates has no table", () => {
   const none = { amount: "0.00", currency: "EUR", count: 0 };
   assertEquals(
     presented({ chart: "by_category", period, rows: [], total: none }).table,

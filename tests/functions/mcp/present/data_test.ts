@@ -130,7 +130,7 @@ Deno.test("a payment with several tags counts fully under each", () => {
   assertEquals(rows.map(({ share_percent }: Json) => share_percent), [100, 100]);
 });
 
-Deno.test("get_context names the author of a change, including automatic and former ones", () => {
+Deno.test("get_context names the author of a change, even an automatic or former one", () => {
   const change = (tool: string, facts: Json, by?: string) => ({ change_id: "chg_1", tool, facts, ...(by && { by }) });
   const { recent_changes } = presented("get_context", {
     recent_changes: [

@@ -13,7 +13,7 @@ function presented(refusal: RefusalFacts) {
   return error;
 }
 
-Deno.test("a client sees the first part of a code, the message, the field, and details unchanged", () => {
+Deno.test("a client sees the first part of a code, the message, the field, and unchanged details", () => {
   assertEquals(
     presented({
       code: "already_paid.just_now",
@@ -47,7 +47,7 @@ Deno.test("a client sees the first part of a code, the message, the field, and d
   });
 });
 
-Deno.test("for several items the message names the first error, and details list them all", () => {
+Deno.test("the message for several items names the first error, and details list them all", () => {
   const zero = { code: "invalid_argument.amount_zero", field: "items[1].amount" };
   const unknown = { code: "currency_unknown", params: { currency: "XXX" }, field: "items[2].currency" };
   const result = (index: number, name: string, error: RefusalFacts) => ({ index, status: "invalid", name, error });
@@ -178,7 +178,7 @@ Deno.test("warnings handle singular and plural, and unknown amounts", () => {
   assertEquals(presented, warnings.map(([code, , message]) => ({ code: code.split(".")[0], message })));
 });
 
-Deno.test("an unknown code of a newer schema still returns an answer", () => {
+Deno.test("an unknown code from a newer schema still returns an answer", () => {
   assertEquals(presented({ code: "planted.code" }), {
     code: "planted",
     message: "Refused: planted.code.",
