@@ -59,7 +59,7 @@ comment on table app.proposals is
 comment on column app.proposals.proposed_on is
   'The day of the proposal, from which relative days such as "yesterday" count.';
 comment on column app.proposals.reasons is 'The rules that the write exceeds, as returned by app.judge_moved.';
-comment on column app.proposals.facts is 'The facts of the change; TypeScript describes the effects with them.';
+comment on column app.proposals.facts is 'The facts of the change, which TypeScript turns into a description.';
 comment on column app.proposals.effects is 'The effects on each record, before and after, as in app.read_effects.';
 comment on column app.proposals.fingerprint is
   'A hash of the rows that the write would add and replace, without values that differ in each run. The approved run '
