@@ -34,7 +34,7 @@ const FIRST: Record<Slug, Question> = {
   "auth-callback": { method: "GET", path: "/login", status: 200 },
   "cron-reminders": { method: "GET", path: "/api/cron/reminders", status: 401 },
   "cron-provider-sync": { method: "GET", path: "/api/cron/provider-sync", status: 401 },
-  "inbound-mail": { method: "POST", path: "/api/mail/inbound", status: 503 },
+  "inbound-mail": { method: "POST", path: "/api/mail/inbound", status: 401 },
 };
 const ROOT = new URL("../../", import.meta.url);
 const PARTS = ["functions", "shared", "tests/edge", "bench/hops", "import_map.json"];
