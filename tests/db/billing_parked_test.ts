@@ -30,6 +30,18 @@ Deno.test("a far-future event is parked and doesn't outdate others; minutes of s
   assertEquals((await planOf(database)).plan_status, "canceled");
 });
 
+Deno.test("the schedule applies an event that a lagging clock parked", async () => {
+  await addOrganization(database, { trialEndsAt: null });
+  const [receivedAt, at] = [new Date(Date.now() - 1_200_000), new Date(Date.now() - 600_000)];
+  const charged = { organizationId: ORGANIZATION, at, receivedAt };
+  assertEquals((await deliver(database, "subscription.charged", charged)).reason, "dated_ahead");
+  const [job] = await database.query<{ command: string }>(
+    "select command from cron.job where jobname = 'replay-payment-events'",
+  );
+  await database.query(job!.command);
+  assertEquals((await planOf(database)).plan_status, "active");
+});
+
 Deno.test("a subscription is bound permanently by the first event that names an organization", async () => {
   const other = "org_000000000002";
   await addOrganization(database);

@@ -88,3 +88,4 @@ $$;
 comment on function public.replay_parked_events is
   'Applies parked events after their plan or organization has become known: {"replayed","parked"}. With both '
   'arguments it first binds an unbound subscription to an organization; it never rebinds one.';
+select cron.schedule('replay-payment-events', '4-59/15 * * * *', 'select public.replay_parked_events()');

@@ -25,8 +25,8 @@ select e.id, e.event_id, e.type, e.subscription_id, e.provider_plan_id, e.claime
 from billing.payment_events as e
 where e.outcome = 'parked';
 comment on view billing.parked_events is
-  'Events that wait for an operator, with the reason. Run select public.replay_parked_events(…) after adding the plan '
-  'to billing.billing_plans, on the day of an event dated ahead, or with an organization for an unbound subscription.';
+  'Events that wait, with the reason. The schedule applies them after their plan is in billing.billing_plans, or on '
+  'the day of an event dated ahead. For an unbound subscription, run select public.replay_parked_events(…).';
 grant select on billing.parked_events to service_role;
 
 create or replace function billing.subscriptions_with_a_say(organization identity.organizations, at timestamptz)

@@ -65,7 +65,7 @@ const CLOCK: Fault[] = [{
       await setClocks(world, ms);
       if (ms !== 0) await pause(JUMPED_MS);
     }
-    // Events that were dated ahead wait for the operator.
+    // The schedule would apply the events that were dated ahead within 15 minutes.
     await world.admin.query("select public.replay_parked_events()");
   },
 }];
