@@ -56,10 +56,13 @@ export function journey(
 export const scripted = (options: { width: number; height: number }): Promise<BrowserContext> =>
   browser.newContext({ baseURL: stack.site_url, viewport: options });
 
-export const press = (page: Page, name: string): Promise<void> =>
-  page.getByRole("button", { name, exact: true }).click();
-export const follow = (page: Page, name: string): Promise<void> =>
-  page.getByRole("link", { name, exact: true }).click();
+/** A click returns while the next page is still being parsed, so half of its options could be missing. */
+const clickThrough = async (page: Page, role: "button" | "link", name: string) => {
+  await page.getByRole(role, { name, exact: true }).click();
+  await page.waitForLoadState("domcontentloaded");
+};
+export const press = (page: Page, name: string): Promise<void> => clickThrough(page, "button", name);
+export const follow = (page: Page, name: string): Promise<void> => clickThrough(page, "link", name);
 /** Uses the link of the embedded stack, on the current login page. */
 export async function signInAsDemo(page: Page): Promise<void> {
   await follow(page, "Sign in as demo@example.com");
