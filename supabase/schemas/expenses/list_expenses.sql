@@ -71,8 +71,8 @@ declare
   wanted_kind constant text := filter.kind;
   category_ids constant text[] := filter.category_ids;
   not_category_ids constant text[] := filter.not_category_ids;
-  -- Use only one upper bound, because with two the index may start at the wrong one: the key of the page or, on the
-  -- first page, the last day.
+  -- Use only one upper bound: the key of the page or, on the first page, the last day. With two, the index may start
+  -- at the wrong one.
   is_first constant boolean := coalesce((key ->> 0)::date > to_on, true);
   after_on constant date := case when is_first then to_on else (key ->> 0)::date end;
   after_seq constant bigint := case when is_first then 9223372036854775807 else (key ->> 1)::bigint end;
