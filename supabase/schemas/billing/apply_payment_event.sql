@@ -42,8 +42,9 @@ end
 $$;
 comment on function public.apply_payment_event is
   'Applies one verified event: {"outcome": applied | duplicate | stale | ignored | parked, "organization_id"?, '
-  '"no_effect"?, "reason"?}. no_effect: why an applied event changed nothing. reason: why it is parked, or that its '
-  'notes name another organization than the bound one. body_hash alone identifies duplicates.';
+  '"no_effect"?, "reason"?}. no_effect is the reason that an applied event changed nothing. reason is the reason for '
+  'parking, or reports that the notes name a different organization from the bound one. body_hash alone identifies '
+  'duplicates.';
 
 create or replace function public.replay_parked_events(
   subscription_id text default null, organization_id text default null, at timestamptz default now()
@@ -74,7 +75,7 @@ begin
       and p.subscription_id = coalesce(replay_parked_events.subscription_id, p.subscription_id)
     order by p.subscription_id
   );
-  -- Locks all subscriptions before any organization, in the order that events take them, to avoid a deadlock with one.
+  -- Locks all subscriptions before any organization, in the same order as events do, to avoid a deadlock with an event.
   insert into billing.subscriptions (id) select w.id from unnest(waiting) as w (id)
     order by w.id on conflict do nothing;
   perform from billing.subscriptions as s where s.id = any (waiting) order by s.id for update;

@@ -3,11 +3,11 @@ language plpgsql stable set search_path = '' as $$
 begin
   return case
     when event.subscription_id is null or event.occurred_at is null then 'incomplete'
-    -- If a future event counted, every real event would be older. A few seconds are allowed for clock differences.
+    -- A future event would make every later real event stale. Clocks may differ by up to five minutes.
     when event.occurred_at > at + interval '5 minutes' then 'dated_ahead'
     when not exists (select from billing.subscriptions as s
       where s.id = event.subscription_id and s.organization_id is not null) then 'unknown_organization'
-    -- The end of a subscription needs no plan, so it must not wait for an unlisted one.
+    -- The end of a subscription needs no plan, so it must not wait until its plan is listed.
     when event.status <> 'canceled'
       and not exists (select from billing.billing_plans as p where p.provider_plan_id = event.provider_plan_id)
       then 'unknown_plan'
@@ -16,7 +16,7 @@ begin
 end
 $$;
 comment on function billing.parked_reason is
-  'The reason a parked event waits at an instant; replayable: it no longer waits.';
+  'Returns the reason that a parked event waits at an instant, or replayable if it no longer waits.';
 
 create or replace view billing.parked_events with (security_invoker = true) as
 select e.id, e.event_id, e.type, e.subscription_id, e.provider_plan_id, e.claimed_organization_id, e.occurred_at,
@@ -52,8 +52,8 @@ begin
 end
 $$;
 comment on function billing.subscriptions_with_a_say is
-  'The subscriptions that can determine an organization''s plan, best first. The caller must check that a plan set by '
-  'hand outranks subscriptions that never were active.';
+  'Returns the subscriptions that can determine an organization''s plan, best first. The caller must check that a plan '
+  'set by hand outranks subscriptions that were never active.';
 
 create or replace function billing.derive_plan(organization identity.organizations, at timestamptz)
   returns identity.organizations
@@ -90,4 +90,4 @@ end
 $$;
 comment on function billing.derive_plan is
   'Sets an organization''s plan from its best eligible subscription and returns it. The end of an old subscription '
-  'must not remove the plan that a newer one pays for.';
+  'must not remove the plan of a newer one.';
