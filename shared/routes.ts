@@ -1,15 +1,13 @@
 /**
- * The only route table. It maps public paths to functions, for the functions themselves, the front door and the
- * embedded stack.
- *
- * Functions see public paths. When a function is called at its own address (`/functions/v1/<slug>/…`, or `/<slug>/…`
- * behind the platform's gateway, which strips the prefix), the slug is removed first, so `/functions/v1/oauth/token`,
- * `/oauth/api/oauth/token` and `/api/oauth/token` are one route.
+ * The only route table. It maps public paths to functions, and the functions themselves, the front door and the
+ * embedded stack use it. Functions see public paths. When a function is called at its own address
+ * (`/functions/v1/<slug>/…`, or `/<slug>/…` behind the platform's gateway, which strips the prefix), the slug is
+ * removed first, so `/functions/v1/oauth/token`, `/oauth/api/oauth/token` and `/api/oauth/token` are one route.
  */
 
 /**
  * Carries a page's content security policy through the hosted gateway, which replaces the standard header with a
- * sandbox. Its presence marks a response as a page for the front door.
+ * sandbox. The header's presence shows the front door that a response is a page.
  */
 export const PAGE_POLICY_HEADER = "x-page-policy";
 
@@ -43,16 +41,16 @@ export const SLUGS = [
 export type Slug = (typeof SLUGS)[number];
 
 export interface Route {
-  /** Public path; one that ends in a slash also covers everything below it. */
+  /** Public path; one that ends in a slash also covers every path below it. */
   readonly path: string;
   readonly slug: Slug;
   /** Pages must reach browsers as text/html; the hosted gateway rewrites the type and the front door restores it. */
   readonly page?: true;
-  /** The rest of the path is a secret: no log of ours or of a printed front door contains it. */
+  /** The rest of the path is a secret. Neither our own logs nor the log of a printed front door contain it. */
   readonly secret?: true;
   /** The function's own path for the route, if different. */
   readonly target?: string;
-  /** The largest body that a printed front door passes on, in MB; `LARGEST_BODY_MB` if absent. */
+  /** The largest body that a printed front door forwards, in MB; `LARGEST_BODY_MB` if absent. */
   readonly bodyMb?: number;
 }
 
@@ -112,7 +110,7 @@ export const ROUTES: readonly Route[] = [
   { path: "/", slug: "auth-callback", page: true },
 ];
 
-/** The front door's request for unknown paths. The address has no handler, so the "not found" page appears. */
+/** The front door's request for unknown paths. No handler serves it, so the "not found" page appears. */
 export const NOT_FOUND: Route = { path: "/not-found/", slug: "auth-callback", page: true, target: "/not-found/" };
 
 /** The route of a public path, or undefined when there is none. */
@@ -123,7 +121,7 @@ export function findRoute(pathname: string): Route | undefined {
   );
 }
 
-/** Whether a path holds a secret. */
+/** Whether a path contains a secret. */
 export const hasSecretPath = (pathname: string): boolean => findRoute(pathname)?.secret === true;
 
 /** A path in the form that the log may contain. */
@@ -132,7 +130,7 @@ export function loggedPath(pathname: string): string {
   return route?.secret ? `${route.path}[redacted]` : pathname;
 }
 
-// People and clients add a trailing slash; it is the same address.
+// People and clients add a trailing slash, which means the same path.
 const withoutTrailingSlash = (path: string) => path.replace(/(?<=[^/])\/$/, "");
 
 /** The path below `/functions/v1` that the front door requests for a route. */
@@ -141,7 +139,7 @@ export function functionPath(route: Route, pathname: string): string {
 }
 
 /**
- * The route of the bare function address (`/functions/v1/<slug>`). `mcp` keeps `/`: its own address is a separate
+ * The route of the bare function URL (`/functions/v1/<slug>`). `mcp` keeps `/`, because its own URL is a separate
  * resource.
  */
 const ROOT: Record<Slug, string> = {

@@ -1,6 +1,6 @@
 /**
- * Small signed statements that travel through a browser or a mail and come back: claims, expiry, one purpose. Not
- * encrypted: the bearer can read them.
+ * Small signed statements that travel through a browser or a mail and back: claims, expiry, one purpose. They are not
+ * encrypted, so the bearer can read them.
  */
 import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
@@ -31,7 +31,10 @@ export async function readToken(
   return claims && claims.exp * 1000 > at.getTime() ? claims : null;
 }
 
-/** As above, but accepts expired tokens, for callers that tell expired from forged. `exp` is in epoch seconds. */
+/**
+ * The same, but accepts expired tokens, for callers that distinguish expired from forged ones. `exp` is in epoch
+ * seconds.
+ */
 export async function openToken(
   secrets: readonly string[],
   label: string,
@@ -59,7 +62,8 @@ const hmac = (secret: string, text: string) => Promise.resolve(hmacSha256(secret
 const encode = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64url");
 
 /**
- * Accepts only the spelling that `encode` writes: padding, white space or spare bits would allow two forms of a token.
+ * Accepts only the spelling that `encode` writes, because padding, white space or spare bits would allow two forms of
+ * a token.
  */
 function decode(text: string): Uint8Array | null {
   try {

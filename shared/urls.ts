@@ -1,12 +1,13 @@
 /**
- * All absolute URLs that we publish, built from configuration only, because `Host` and `X-Forwarded-*` can be forged.
+ * All absolute URLs that the service publishes, built only from configuration, because `Host` and `X-Forwarded-*` can
+ * be forged.
  */
 import { calendarFile } from "./calendar/token.ts";
 import type { Config } from "./config.ts";
 
-/** One of the connector's two addresses: behind the front door, or the function's own. */
+/** One of the connector's two URLs: behind the front door, or the function's own. */
 export interface ConnectorAddress {
-  /** The resource identifier of this address (RFC 9728 §2). */
+  /** The resource identifier of this URL (RFC 9728 §2). */
   resource: string;
   /** URL of its protected-resource document (RFC 9728 §5.1). */
   metadata: string;
@@ -15,7 +16,7 @@ export interface ConnectorAddress {
 export interface Urls {
   /** Issuer identifier of the authorization server (RFC 8414 §2). */
   issuer: string;
-  /** The canonical resource: tokens are bound to it, whichever address a client was given. */
+  /** The canonical resource. Tokens are bound to it, whichever URL a client was given. */
   resource: string;
   front: ConnectorAddress;
   direct: ConnectorAddress;
@@ -31,11 +32,11 @@ export interface Urls {
   connectProvider: string;
   /** The download of a file of expenses; `?t=` identifies the person and the query. */
   expenseFile: string;
-  /** The page that takes the file of an import, which it never shows to the model. */
+  /** The page that accepts an import's file, without showing it to the model. */
   importUpload(importId: string): string;
   /** The page where a signed-in person opens a document. */
   document(documentId: string): string;
-  /** The address that a calendar app reads; its token is the only credential. */
+  /** The URL that a calendar app reads; its token is the only credential. */
   calendar(token: string): string;
   unsubscribe: string;
   proposal(proposalId: string): string;
@@ -43,7 +44,7 @@ export interface Urls {
   /** The page that deletes an organization or cancels the deletion. */
   deleteOrganization(organizationId: string): string;
   members(organizationId: string): string;
-  /** The mail that came to an organization's address. */
+  /** The page of an organization's incoming mail. */
   inboundMail(organizationId: string): string;
   exports(organizationId: string): string;
   /**
@@ -51,8 +52,8 @@ export interface Urls {
    */
   plans(organizationId?: string): string;
   /**
-   * The checkout's address; undefined when nothing is configured. The payment page puts the organization into the
-   * subscription's notes, so that the first payment is matched to it.
+   * The checkout's URL; undefined without configuration. The payment page copies the organization into the
+   * subscription's notes, which identify the organization of the first payment.
    */
   checkout(organizationId: string, plan: "pro" | "team"): string | undefined;
   invoices(organizationId: string): string | undefined;
@@ -79,7 +80,7 @@ export const activityPath = (organizationId: string): string => `/account/activi
 export const booksPath = (organizationId?: string): string =>
   organizationId ? `/books?organization=${encodeURIComponent(organizationId)}` : "/books";
 
-/** The page that takes a statement, or documents. */
+/** The page that accepts a statement, or documents. */
 export const importPath = (importId: string): string => `/account/import/${importId}`;
 
 /** The page of a document for people who may see it. */
@@ -91,7 +92,7 @@ export const appAccessPath = (grantId: string): string => `/account/access?grant
 /** The page of one proposal; mails to possible approvers link to it. */
 export const proposalPath = (proposalId: string): string => `/account/approvals/${proposalId}`;
 
-/** A configured URL with our values in it. */
+/** A configured URL template, filled with our own values. */
 const filled = (template: string, values: Record<string, string>): string =>
   template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ""));
 

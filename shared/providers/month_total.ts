@@ -31,7 +31,7 @@ export class MonthTotal {
 
   /**
    * A negative month is 0, because credits leave nothing to pay. The provider itself carries the remaining credit over
-   * to a later month, so passing it on would count it twice. A wrong sign is still noticed, since people review a drop
+   * to a later month, so reporting it would count it twice. People still notice a wrong sign, since they review a drop
    * to 0 like every jump.
    * @param pages how many were read.
    * @throws {ProviderError} `bad_shape` for an implausible amount.

@@ -1,6 +1,5 @@
 /**
- * Costs of an OpenAI organization, in daily buckets. Dollars, days in UTC.
- *
+ * Costs of an OpenAI organization in dollars, in daily buckets by UTC.
  * https://developers.openai.com/api/reference/resources/organization (GET /organization/costs): seven buckets per page
  * by default, more with `limit`; the next page with `page` = `next_page`. Amounts are numbers or, from their decimal
  * type, strings (`0.8958740000000000`).

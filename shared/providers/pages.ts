@@ -4,8 +4,8 @@ import { ProviderError } from "./provider_error.ts";
 const MAX_PAGES = 50;
 
 /**
- * The cursor of the next page, if there is one.
- * @throws {ProviderError} `bad_shape` when there is a next page but no cursor.
+ * The cursor of the next page, if any.
+ * @throws {ProviderError} `bad_shape` for a next page without a cursor.
  */
 export function nextCursor(
   { has_more, next_page }: { has_more: boolean; next_page?: string | null },
@@ -16,7 +16,7 @@ export function nextCursor(
 }
 
 /**
- * @param first identifies the first page: its address, or any name.
+ * @param first identifies the first page: its URL, or any name.
  * @param read reads a page and returns the id of the next one.
  * @returns the number of pages.
  * @throws {ProviderError} `bad_shape`, or whatever `read` throws.

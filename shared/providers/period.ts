@@ -9,7 +9,7 @@ export const lastPeriod = (now: Date): Period => monthsAfter(now.toISOString().s
 
 export const monthOf = (period: Period): Month => ({ start: period, end: monthsAfter(period, 1) });
 
-/** @param text `YYYY-MM` or `YYYY-MM-01`. @returns null for anything else, and for a month that has not ended. */
+/** @param text `YYYY-MM` or `YYYY-MM-01`. @returns null for any other text, and for a month that has not ended. */
 export function readPeriod(text: string, now: Date): Period | null {
   const month = /^(20\d\d-(?:0[1-9]|1[0-2]))(?:-01)?$/.exec(text)?.[1];
   return month && `${month}-01` <= lastPeriod(now) ? `${month}-01` : null;

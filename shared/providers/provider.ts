@@ -5,10 +5,12 @@
 import type { PageWords } from "../words/page_words.ts";
 import type { ProviderGet } from "./get.ts";
 
-/** A field of the connect form. All values are stored encrypted; a user-supplied address may also contain a secret. */
+/**
+ * A field of the connect form. All values are stored encrypted; a URL that a person typed may also contain a secret.
+ */
 export interface CredentialField {
   name: string;
-  /** Its label, and a sentence about where to find it and which permissions it needs. */
+  /** Its label, and a sentence about its source and the required permissions. */
   words(credentials: PageWords["credentials"]): { label: string; hint: string };
   /** A password input, never shown again. */
   isSecret: boolean;
@@ -39,7 +41,7 @@ export interface Statement {
   currency: string;
   /** `YYYY-MM-DD`, if the provider states one. */
   dueOn?: string;
-  /** How many pages were read. */
+  /** The number of pages read. */
   pages: number;
 }
 
@@ -48,15 +50,15 @@ export interface Provider {
   key: string;
   /** Display name. */
   name: string;
-  /** Base URL of its API; absent when the address is part of the credential. */
+  /** Base URL of its API; absent when the URL is part of the credential. */
   base?: string;
   fields: readonly CredentialField[];
   /** Identifies the account to a person; reveals at most the last four characters of a secret. */
   label(credential: Credential): string;
   /**
    * Fetches a month that has ended. Idempotent as long as the provider's data does not change.
-   * @throws {ProviderError} for every provider failure; `not_ready` while there is no final amount (never reported as
-   *   0).
+   * @throws {ProviderError} for every provider failure; `not_ready` while no final amount exists (never reported as
+   * 0).
    */
   fetchMonth(request: MonthRequest): Promise<Statement>;
 }

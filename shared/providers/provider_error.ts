@@ -1,7 +1,7 @@
 /** Provider failures, grouped by how to react to them. */
 
 export type ProviderFailure =
-  /** The credential is rejected or lacks permissions: its owner has to reconnect. */
+  /** The provider rejected the credential, or it lacks permissions: its owner must reconnect. */
   | "auth"
   /** Rate limited; retry after `retryAfterSeconds` if given. */
   | "rate_limited"
@@ -15,7 +15,7 @@ export type ProviderFailure =
   | "timeout";
 
 /**
- * The only error that provider code throws. Its message is our own, without any part of the response, address or
+ * The only error that provider code throws. Its message is our own, without any part of the response, URL or
  * credential.
  */
 export class ProviderError extends Error {

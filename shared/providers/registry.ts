@@ -9,7 +9,7 @@ import { vercel } from "./vercel.ts";
 
 export type Registry = ReadonlyMap<string, Provider>;
 
-/** In the order in which they are offered. */
+/** In the order of the connect page. */
 export const PROVIDERS: Registry = new Map(
   [openai, anthropic, digitalocean, github, vercel, httpJson].map((provider) => [provider.key, provider]),
 );

@@ -1,9 +1,8 @@
 /**
  * Charges of a Vercel team in the FOCUS format: a JSON line per service, project and day, each with its currency.
- *
  * https://vercel.com/docs/rest-api/billing/list-focus-billing-charges (GET /v1/billing/charges): `to` is exclusive,
- * days are in UTC, no pages. A month without charges and one whose charges are not computed yet both return 404
- * `costs_not_found`, so this counts as not ready, never as 0.
+ * days are in UTC, no pages. A month without charges and one with pending charges both return 404 `costs_not_found`,
+ * so this counts as not ready, never as 0.
  */
 import * as z from "zod/mini";
 import { expectShape } from "./expect_shape.ts";
@@ -15,7 +14,7 @@ import { ProviderError } from "./provider_error.ts";
 const Charge = z.object({ BilledCost: z.string(), BillingCurrency: z.string(), ChargePeriodStart: z.string() });
 const Refusal = z.object({ error: z.object({ code: z.string() }) });
 
-/** Busy teams have 15 MB a month; lines are summed as they arrive and not kept. */
+/** Busy teams have 15 MB a month; lines are summed on arrival and not kept. */
 const MAX_BYTES = 50_000_000;
 
 export const vercel: Provider = {

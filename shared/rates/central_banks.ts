@@ -1,7 +1,7 @@
 /**
  * Parses rates of all currencies in use, which Frankfurter v2 blends from the publications of central banks: `GET
- * /v2/rates?date=2026-11-19` → `[{"date":"2026-11-19","base":"EUR","quote":"AED","rate":4.0192}, …]`. If a bank does
- * not publish daily, the rates are of its last published day.
+ * /v2/rates?date=2026-11-19` → `[{"date":"2026-11-19","base":"EUR","quote":"AED","rate":4.0192}, …]`. A bank that does
+ * not publish daily contributes the rates of its last published day.
  */
 import { isDay } from "../iso_day.ts";
 import { parseRates } from "./parse_rates.ts";
@@ -12,7 +12,7 @@ const MAX_ROWS = 400;
 const CODE = /^[A-Z]{3}$/;
 
 /**
- * Leaves out rows without a plain decimal rate of a currency, because one bank's mistake must not affect the others.
+ * Omits rows without a plain decimal rate of a currency, because one bank's mistake must not affect the others.
  * @throws {MalformedRates} for anything but euro rates
  */
 export function parseCentralBanks(json: string): RateSet {

@@ -11,13 +11,13 @@ const parser = new XMLParser({
   // Keep the digits as written; a number would be a float.
   parseAttributeValue: false,
   removeNSPrefix: true,
-  // The file has no entities; a document that defines some is not ours.
+  // The file has no entities; a document that defines some comes from elsewhere.
   processEntities: false,
 });
 
 /**
  * Reads `<gesmes:Envelope>…<Cube><Cube time='…'><Cube currency='…' rate='…'/>…`.
- * @throws {MalformedRates} for anything else.
+ * @throws {MalformedRates} for any other document.
  */
 export function parseEcb(xml: string): RateSet {
   if (XMLValidator.validate(xml) !== true) throw new MalformedRates("the response is not XML");

@@ -1,6 +1,6 @@
 /**
- * Parses the same rates in JSON, Frankfurter v1: `GET /v1/latest?base=EUR`, or of a day `GET /v1/2026-11-19?base=EUR` →
- * `{"amount":1,"base":"EUR","date":"2026-11-19","rates":{"USD":1.0944}}`.
+ * Parses the same rates in JSON, Frankfurter v1: `GET /v1/latest?base=EUR`, or for a day `GET /v1/2026-11-19?base=EUR`
+ * → `{"amount":1,"base":"EUR","date":"2026-11-19","rates":{"USD":1.0944}}`.
  */
 import { parseRates } from "./parse_rates.ts";
 import { MalformedRates, type RateSet, rateSet } from "./rate_set.ts";

@@ -3,11 +3,11 @@ import { isDay } from "../iso_day.ts";
 
 export interface RateSet {
   source: SourceName;
-  /** The day they apply to, YYYY-MM-DD, as the source states it: the last working day, rarely today. */
+  /** The day to which the rates apply, YYYY-MM-DD, according to the source: the last working day, rarely today. */
   publishedOn: string;
   /** The amount of each currency that one euro buys, as a decimal string in the source's own digits. */
   perEuro: Readonly<Record<string, string>>;
-  /** The days of single rates, if the source has several; otherwise all are of `publishedOn`. */
+  /** The days of single rates, if the source has several; otherwise all have the day `publishedOn`. */
   days?: Readonly<Record<string, string>>;
 }
 
@@ -22,10 +22,10 @@ export class MalformedRates extends Error {
 const CODE = /^[A-Z]{3}$/;
 const DECIMAL = /^\d{1,9}(\.\d{1,10})?$/;
 
-/** A rate as plain digits; scientific notation is not accepted. */
+/** A rate as plain digits, without scientific notation. */
 export const isRate = (rate: unknown): rate is string => typeof rate === "string" && DECIMAL.test(rate);
 
-/** @throws {MalformedRates} when a part is malformed; plausibility is checked elsewhere. */
+/** @throws {MalformedRates} when a part is malformed; another module checks plausibility. */
 export function rateSet(source: SourceName, publishedOn: unknown, entries: readonly [unknown, unknown][]): RateSet {
   if (!isDay(publishedOn)) throw new MalformedRates("the set has no date");
   const perEuro: Record<string, string> = {};

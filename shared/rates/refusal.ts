@@ -21,12 +21,12 @@ const MIN_CURRENCIES: Record<SourceName, number> = { ecb: 20, frankfurter: 20, c
 const LARGEST_MOVE = 0.2;
 /** Two sources may round and date slightly differently. */
 const CONFIRMATION_TOLERANCE = 0.02;
-/** An average of many banks may be from another hour than the central bank's rate. */
+/** An average of many banks may come from another hour than the central bank's rate. */
 const BLEND_TOLERANCE = 0.05;
 /** The maximum age of a used rate (`app.rates_as_of`). */
 const MAX_AGE_DAYS = 7;
 
-/** Why a set is refused, or null. A `jump` can be confirmed by another source: {@link isConfirmed}. */
+/** Why a set is refused, or null. Another source can confirm a `jump`: {@link isConfirmed}. */
 export function refusalOf(set: RateSet, { stored, today }: { stored: StoredRates; today: string }): Refusal | null {
   const rates = Object.values(set.perEuro);
   if (rates.some((rate) => !(Number(rate) > 0))) return "not_positive";
@@ -49,14 +49,14 @@ export function refusalOfDay(set: RateSet, { stored, day }: { stored: StoredRate
   return ALWAYS_PUBLISHED.some(isApart) ? "disagrees" : null;
 }
 
-/** The set without the rates that moved too far for one source to be trusted, and their codes. */
+/** The set without the rates that moved too far to trust one source, and their codes. */
 export function withoutJumps(set: RateSet, stored: StoredRates): { set: RateSet; left_out: string[] } {
   const left_out = jumps(set, stored);
   const perEuro = Object.fromEntries(Object.entries(set.perEuro).filter(([code]) => !left_out.includes(code)));
   return { set: { ...set, perEuro }, left_out };
 }
 
-/** Whether another source agrees on every currency that moved too far for one source to be trusted. */
+/** Whether another source agrees on every currency that moved too far to trust one source. */
 export function isConfirmed(set: RateSet, { stored, by }: { stored: StoredRates; by: RateSet }): boolean {
   return jumps(set, stored).every((code) => {
     const other = by.perEuro[code];
@@ -71,5 +71,5 @@ function jumps(set: RateSet, stored: StoredRates): string[] {
   });
 }
 
-// Floats are good enough for this comparison; the original digits are stored.
+// Floats suffice for this comparison; the database stores the original digits.
 const moveOf = (rate: string, before: string) => Math.abs(Number(rate) / Number(before) - 1);

@@ -42,8 +42,8 @@ const KNOWN: Record<SourceName, Known> = {
 export const latestSources = (entries: readonly string[]): RateSource[] => sources(entries, ({ latest }) => latest);
 
 /**
- * The sources of a day's rates; all are queried, because one has the central bank's rates and another has more
- * currencies.
+ * The sources of a day's rates. The job queries all of them, because one has the central bank's rates and another has
+ * more currencies.
  */
 export const sourcesOfDay = (entries: readonly string[], day: string): RateSource[] =>
   sources(entries, ({ ofDay }) => ofDay?.(day));

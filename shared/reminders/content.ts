@@ -1,9 +1,9 @@
-/** The facts of a digest, as recorded by the database when it was first sent (jobs.describe_digest). */
+/** The facts of a digest, which the database recorded when it was first sent (jobs.describe_digest). */
 import * as z from "zod/mini";
 
 /** A provider's report for a due date. */
 export const ProviderWord = z.object({
-  /** When it was queried, as a date of the owner. */
+  /** The date of the query, in the owner's time zone. */
   on: z.string(),
   provider: z.string(),
   currency: z.string(),
@@ -22,12 +22,12 @@ export const DigestBill = z.object({
   due_on: z.string(),
   /** From today; negative when overdue. */
   days: z.number(),
-  /** How many due dates the line covers. */
+  /** The number of due dates on the line. */
   dates: z.number(),
   autopay: z.boolean(),
-  /** Due every day. */
+  /** Whether the bill is due every day. */
   is_daily: z.boolean(),
-  /** Another member to whom the bill is assigned. */
+  /** Another member, to whom the bill is assigned. */
   assignee: z.nullable(z.string()),
   currency: z.string(),
   /** The remaining amount; null when unknown or hidden. */
@@ -35,9 +35,9 @@ export const DigestBill = z.object({
   /** Marking it paid requires an amount. */
   needs_amount: z.optional(z.boolean()),
   is_estimate: z.boolean(),
-  /** If the amount came from a provider. */
+  /** Set if the amount came from a provider. */
   fetched: z.nullable(ProviderWord),
-  /** A provider's report that was not applied: far from usual, or in another currency. */
+  /** A provider's report that was not applied, because it was far from usual or in another currency. */
   not_taken: z.nullable(ProviderWord),
   /** The previous amount. */
   earlier_amount: z.nullable(z.string()),
@@ -46,11 +46,11 @@ export const DigestBill = z.object({
 });
 export type DigestBill = z.infer<typeof DigestBill>;
 
-/** Lines left out of the list; the total includes them. */
+/** Lines that the list omits; the total includes them. */
 export const Unlisted = z.object({
   overdue: z.number(),
   due: z.number(),
-  /** The last due date of those; null if none is due. */
+  /** The last due date of the omitted lines; null if none is due. */
   due_until: z.nullable(z.string()),
 });
 export type Unlisted = z.infer<typeof Unlisted>;
@@ -78,13 +78,13 @@ export const DigestNotice = z.object({
   currency: z.string(),
   frequency: z.enum(["once", "daily", "weekly", "monthly", "yearly"]),
   every: z.number(),
-  /** For how many years it renews. */
+  /** The number of years for which it renews. */
   term_years: z.number(),
-  /** The same in months, 0 for an open end; null if unknown. Older databases know only years. */
+  /** The same in months, 0 for an open end; null if unknown. Older databases store only years. */
   term_months: z.optional(z.nullable(z.number())),
   /** True for a recorded contract, false for a yearly bill. */
   is_contract: z.boolean(),
-  /** With `cancel_by`: when it renews unless cancelled. */
+  /** With `cancel_by`: the renewal date unless it is cancelled. */
   renews_on: z.nullable(z.string()),
   /** With `cancel_by` of a recorded contract: its last day if it is cancelled by then, and how to cancel. */
   ends_on: z.optional(z.nullable(z.string())),
@@ -113,7 +113,7 @@ export const DigestBudget = z.object({
   /** Null for the budget of all spending. */
   category: z.nullable(z.string()),
   per: z.enum(["month", "year"]),
-  /** The month or year has ended, a few days ago. */
+  /** Whether the month or year has ended, a few days ago. */
   is_over: z.boolean(),
   /** Null when earlier overspending used up the budget. */
   used_percent: z.nullable(z.number()),
@@ -154,19 +154,19 @@ export const DueAfter = z.object({
 /** The features that end with a plan. */
 export const PlanEnd = z.object({
   reason: z.enum(["trial", "past_due", "canceled"]),
-  /** The recipient's day. */
+  /** Today in the recipient's time zone. */
   on: z.string(),
   /** From today; negative after it. */
   days: z.number(),
   has_ended: z.boolean(),
-  /** Whether this mail is the announcement. Other mails mention it beside their bills. */
+  /** Whether this mail announces it. Other mails mention it beside their bills. */
   is_day: z.boolean(),
   /** The services that the recipient loses, in this order. */
   stops: z.array(z.enum(["reminders", "calendar", "amounts", "assistants"])),
   /** Only the owner can change the plan. */
   may_change: z.boolean(),
   owner: z.string(),
-  /** The bills due in the month after that, each once. */
+  /** The bills due in the month after the end, each once. */
   due: z.object({ bills: z.array(DueAfter), unlisted: z.number() }),
 });
 export type PlanEnd = z.infer<typeof PlanEnd>;
@@ -180,7 +180,7 @@ export const DigestOrganization = z.object({
   /** Overdue first, then by due date; at most a hundred of each. */
   bills: z.array(DigestBill),
   unlisted: Unlisted,
-  /** All of them in the base currency; null when an amount or a rate is unknown. */
+  /** The total in the base currency; null when an amount or a rate is unknown. */
   total: z.nullable(z.string()),
   /** Date of the oldest exchange rate used; null without one. */
   rates_on: z.nullable(z.string()),
@@ -192,11 +192,11 @@ export const DigestOrganization = z.object({
   unlisted_budgets: z.number(),
   /** Balances for shared costs, at most ten, in the first digest of a month. */
   balances: z.array(DigestBalance),
-  /** Documents that came in since the last digest, and how many wait for a person; null without any. */
+  /** Documents that arrived after the last digest, and the number that wait for a person; null without any. */
   documents: z.optional(z.nullable(z.object({ came: z.number(), waiting: z.number() }))),
-  /** Mail to accept or block, and the day on which the first is deleted; null without any, and for others. */
+  /** Mail to accept or block, and the day of the first deletion; null without any, and for other recipients. */
   mails: z.optional(z.nullable(z.object({ count: z.number(), until: z.string() }))),
-  /** The end of the plan, if it comes within a week or came today; absent in older databases. */
+  /** The end of the plan, if it is within a week or today; absent in older databases. */
   plan_end: z.optional(z.nullable(PlanEnd)),
 });
 export type DigestOrganization = z.infer<typeof DigestOrganization>;
@@ -213,14 +213,14 @@ export type Reconnect = z.infer<typeof Reconnect>;
 
 export const DigestContent = z.object({
   address: z.string(),
-  /** The recipient's country, ISO 3166-1 alpha-2: determines how dates and numbers are written. */
+  /** The recipient's country, ISO 3166-1 alpha-2, which determines the format of dates and numbers. */
   country: z.nullable(z.string()),
   /** Today in the recipient's time zone, YYYY-MM-DD; all days are relative to it. */
   today: z.string(),
-  /** The recipient wants no amounts in mails; all amounts are null then. */
+  /** Whether the recipient wants no amounts in mails; all amounts are then null. */
   hides_amounts: z.boolean(),
   organizations: z.array(DigestOrganization),
-  /** Their bills whose provider has to be reconnected. */
+  /** Their bills whose provider must be reconnected. */
   reconnect: z.array(Reconnect),
 });
 export type DigestContent = z.infer<typeof DigestContent>;
@@ -255,7 +255,7 @@ export const waitingOf = ({ organizations }: DigestContent): { documents: number
 export const endsOf = ({ organizations }: DigestContent): (PlanEnd & { organization: string })[] =>
   organizations.flatMap(({ name, plan_end: end }) => end ? [{ ...end, organization: name }] : []);
 
-/** The lines left out, over all organizations. */
+/** The omitted lines, over all organizations. */
 export function unlistedOf({ organizations }: DigestContent): Unlisted {
   const all = organizations.map(({ unlisted }) => unlisted);
   return {

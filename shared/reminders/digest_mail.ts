@@ -1,5 +1,5 @@
 /**
- * Assembles a digest mail: subject, both parts, headers. The same digest always gives the same bytes, so that a mail
+ * Assembles a digest mail: subject, both parts, headers. The same digest always produces the same bytes, so a mail
  * service recognizes a resend.
  */
 import { formatOf } from "../words/format.ts";
@@ -32,10 +32,10 @@ export async function composeDigest(
     subject: subjectOf(content, wording),
     text: digestText(content, { links, wording }),
     html: await digestHtml(content, { links, wording, language: words.language }),
-    // Stable, so that mail programs can merge a mail that arrives twice.
+    // Stable, so mail programs can merge a mail that arrives twice.
     messageId: `<digest.${id}@${host}>`,
     headers: {
-      // RFC 8058 section 3.1: a POST with this body to this address unsubscribes, without a person or a session.
+      // RFC 8058 section 3.1: a POST with this body to this URL unsubscribes, without a person or a session.
       "List-Unsubscribe": `<${links.unsubscribe}>`,
       "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
       // RFC 3834 section 5: suppresses out-of-office replies.

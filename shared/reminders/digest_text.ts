@@ -71,7 +71,7 @@ function planEndText({ planEnd, organizationId }: Section, links: DigestLinks): 
 const lines = (heading: string, texts: string[], more: string | null) =>
   texts.length === 0 ? [] : [`${heading}:`, ...[...texts, ...(more ? [more] : [])].map((text) => `  ${text}`)];
 
-/** A longer name gets its own line, so that it does not widen the column. */
+/** A longer name gets its own line, because it would widen the column. */
 const LONGEST_NAME = 24;
 
 const widthOf = (text: string): number => [...text].length;

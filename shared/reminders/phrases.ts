@@ -13,9 +13,9 @@ import { innerName, nameAlone, quotedName } from "./names.ts";
 import type { Wording } from "./wording.ts";
 
 /**
- * Suggests requests to the assistant that succeed without a question. Autopaid bills need no marking, a bill without an
- * amount needs one, snoozing a daily bill by days makes no sense, and assistants don't work after the end of a plan.
- * Null without suggestions.
+ * Suggests requests to the assistant that succeed without a question. Autopaid bills need no marking, marking a bill
+ * without an amount needs one, snoozing a daily bill by days makes no sense, and assistants don't work after the end
+ * of a plan. Null without suggestions.
  */
 export function advice(content: DigestContent, { words, format }: Wording): string | null {
   const organizations = content.organizations.filter(({ plan_end: end }) => !end?.has_ended);
@@ -65,7 +65,7 @@ function snoozeDay(today: string, dueOn: string): string {
   return daysAfter(from, days);
 }
 
-/** Why the mail came. */
+/** The reason for the mail. */
 export function reason({ organizations }: DigestContent, { words }: Wording): string {
   const [only] = organizations;
   const count = organizations.length;

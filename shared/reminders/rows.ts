@@ -1,4 +1,4 @@
-/** The texts of a digest line, shared by the text and HTML parts. */
+/** The texts of a digest line, which the text and HTML parts share. */
 import type { Difference } from "../words/message.ts";
 import { difference, differenceOf } from "./amounts.ts";
 import {
@@ -49,19 +49,19 @@ export interface Section {
   balances: BudgetRow[];
   /** "2 documents came in, 1 needs your attention." Null without any. */
   documents: string | null;
-  /** "1 email is waiting for you to accept or block it." And its deletion. Null without any. */
+  /** "1 email is waiting for you to accept or block it.", followed by its deletion. Null without any. */
   mails: string | null;
   planEnd: PlanEndText | null;
-  /** "and 12 more", for lines left out. */
+  /** "and 12 more", for omitted lines. */
   moreOverdue: string | null;
   moreDue: string | null;
   moreNotices: string | null;
   moreBudgets: string | null;
-  /** "Total: €1,284.10 (exchange rates of November 19)"; null when unknown, hidden, or the same as a single line. */
+  /** "Total: €1,284.10 (exchange rates of November 19)"; null when unknown, hidden, or equal to a single line. */
   total: string | null;
 }
 
-/** A section's notice of the end of its plan. */
+/** The notice in a section about the end of its plan. */
 export interface PlanEndText {
   heading: string;
   sentences: string[];
@@ -73,7 +73,7 @@ export interface PlanEndText {
   link: string | null;
 }
 
-/** A line's facts besides its bill. */
+/** The facts on a line besides its bill. */
 interface Setting extends Wording {
   today: string;
   base: string;

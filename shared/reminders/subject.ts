@@ -25,7 +25,7 @@ export function subjectOf(content: DigestContent, wording: Wording): string {
   return wording.words.subject([...ends, ...(others ? [others] : [])]);
 }
 
-/** The same as sentences, with the coming end of a plan. */
+/** The same as sentences, including an approaching end of a plan. */
 export function headlineOf(content: DigestContent, wording: Wording): string {
   const ends = endsOf(content).map((end) => endPhrase(end, wording, "day"));
   const others = onlyOne(content, wording)?.headline ?? countsOf(content, wording);

@@ -1,6 +1,6 @@
 /**
- * The signed token in unsubscribe links names the person. It authorizes for 90 days; after that the person must sign
- * in.
+ * The signed token in unsubscribe links, which names the person. It authorizes for 90 days; afterwards the person must
+ * sign in.
  */
 import { openToken, signToken } from "../signed_token.ts";
 
@@ -21,7 +21,7 @@ export interface Unsubscribing {
   isExpired: boolean;
 }
 
-/** Null unless it is one of ours. */
+/** Null unless the service issued the token. */
 export async function readUnsubscribing(
   secrets: readonly string[],
   { token, at }: { token: string; at: Date },

@@ -6,7 +6,7 @@
 import { timingSafeEqual as compare } from "node:crypto";
 
 /**
- * Whether two byte sequences are equal, in time that depends only on their length. Timing reveals a different length,
+ * Whether two byte sequences are equal, in time that depends only on their length. Timing reveals different lengths,
  * so compare digests if the length is secret.
  */
 export function timingSafeEqual(a: ArrayBufferView | ArrayBufferLike, b: ArrayBufferView | ArrayBufferLike): boolean {

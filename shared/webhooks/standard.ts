@@ -1,6 +1,6 @@
 /**
- * Signatures of webhooks according to Standard Webhooks 1.0.0, for sending and receiving. Svix uses the same with other
- * header names.
+ * Signatures of webhooks according to Standard Webhooks 1.0.0, for sending and receiving. Svix uses the same
+ * signatures with other header names.
  */
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 import { Buffer } from "node:buffer";

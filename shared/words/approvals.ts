@@ -1,4 +1,4 @@
-/** Words for rules and proposals from the database. */
+/** Puts rules and proposals from the database into words. */
 import { expensesIn, type NewRule, type Proposal, type Reason } from "../approvals/proposal.ts";
 import type { EffectFormat } from "./effect_format.ts";
 import type { Words } from "./words.ts";

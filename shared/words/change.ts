@@ -10,7 +10,7 @@ import { presentSyncedBill, type SyncedBill } from "./synced_bill.ts";
 export const ChangeFacts = z.object({ tool: z.string(), facts: Told });
 export type ChangeFacts = z.infer<typeof ChangeFacts>;
 
-/** @param format of amounts and days; as data by default */
+/** @param format of amounts and days; the data format by default */
 export function presentChange({ tool, facts }: ChangeFacts, words: Words, format: EffectFormat = DATA_FORMAT): string {
   switch (tool) {
     case "undo_change": {

@@ -2,7 +2,10 @@
 import type { EffectFormat } from "./effect_format.ts";
 import type { Told } from "./facts.ts";
 
-/** The message of a code. A newer database may return codes without words in this version; then `unknown` is used. */
+/**
+ * The message of a code. A newer database may return codes that have no words in this version; they get the words of
+ * `unknown`.
+ */
 export const findWords = <Said>(messages: object, code: string, unknown: (code: string) => Said) =>
   (messages as Record<string, ((facts: Told, format?: EffectFormat) => Said) | undefined>)[code] ??
     (() => unknown(code));

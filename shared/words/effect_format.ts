@@ -1,4 +1,4 @@
-/** How dates and money are written: for a reader of a page, or as data. */
+/** Formats dates and money, either for a page's reader or as data. */
 
 export interface EffectFormat {
   date(day: string): string;

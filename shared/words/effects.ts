@@ -1,4 +1,4 @@
-/** Words for the effects of a change or a proposal (`app.describe_effects`). */
+/** Puts the effects of a change or a proposal into words (`app.describe_effects`). */
 import * as z from "zod/mini";
 import type { EffectFacts, Money, Schedule, Told } from "./facts.ts";
 import { DATA_FORMAT, type EffectFormat } from "./effect_format.ts";
@@ -6,7 +6,7 @@ import type { Words } from "./words.ts";
 
 export interface Effect {
   id: string;
-  /** Its familiar name, e.g. "Lunch" or "Rent due 2026-12-01". */
+  /** Its familiar name, such as "Lunch" or "Rent due 2026-12-01". */
   what: string;
   verb: "added" | "deleted" | "changed";
   fields: EffectField[];
@@ -106,7 +106,7 @@ const tellContract = (contract: Told, said: Words["effects"], format: EffectForm
   Object.entries(contract).map(([key, value]) => said.contract(key, String(value), tellValue(value, said, format)))
     .join(", ");
 
-/** How something is shared, as the database describes it. */
+/** How records are shared, in the database's form. */
 export const Sharing = z.object({
   how: z.enum(["equally", "shares", "amounts"]),
   between: z.array(z.object({ member: z.optional(z.nullable(z.string())), weight: z.number() })),

@@ -28,7 +28,7 @@ export type Schedule = z.infer<typeof Schedule>;
 const Budgeted = z.object({ category: z.optional(z.string()), per: z.enum(["month", "year"]) });
 export type Budgeted = z.infer<typeof Budgeted>;
 
-/** Missing when the row is purged. */
+/** Absent once the row is purged. */
 const Name = z.nullish(z.string());
 
 /** The name of a changed row. */
@@ -55,10 +55,10 @@ export const EffectFacts = z.object({
 });
 export type EffectFacts = z.infer<typeof EffectFacts>;
 
-/** An amount that a provider reported and that has not been applied yet. */
+/** An amount that a provider reported and the books have not applied yet. */
 export const Question = z.extend(Money, {
   due_on: z.string(),
-  /** YYYY-MM of the statement; required when there is no reason. */
+  /** YYYY-MM of the statement; required without a reason. */
   period: z.optional(z.string()),
   /** Why it cannot be applied; absent if it can be now. */
   reason: z.optional(z.enum(["unusual", "other_currency", "nothing_to_pay", "skipped", "paid", "other"])),
@@ -66,7 +66,7 @@ export const Question = z.extend(Money, {
 });
 export type Question = z.infer<typeof Question>;
 
-/** The payer and each member's share of a payment, or how a bill is split; former members are missing. */
+/** The payer and each member's share of a payment, or the split of a bill; former members are absent. */
 export const Shared = z.object({
   paid_by: z.optional(z.string()),
   shares: z.optional(z.array(z.object({ member: z.optional(z.string()), amount: z.string() }))),
@@ -82,7 +82,7 @@ export const ShareNote = z.object({
 });
 export type ShareNote = z.infer<typeof ShareNote>;
 
-/** A name that spending is grouped by, or the reason why it is missing. */
+/** A name that groups spending, or the reason why it is missing. */
 export const Group = z.union([
   z.string(),
   z.object({

@@ -1,4 +1,4 @@
-/** Formats dates, amounts, percentages and lists for a locale. Sentences are in the catalog. */
+/** Formats dates, amounts, percentages and lists for a locale. The catalog contains the sentences. */
 import { byKey, once } from "./remember.ts";
 
 const DATE_STYLES = {
@@ -29,7 +29,7 @@ export interface Format {
   list(parts: readonly string[]): string;
 }
 
-/** @param locale a BCP 47 tag, see `localeOf`. A run sends thousands of mails in a few of them. */
+/** @param locale a BCP 47 tag, see `localeOf`. A run sends thousands of mails in few locales. */
 export const formatOf: (locale: string) => Format = byKey(createFormat);
 
 function createFormat(locale: string): Format {

@@ -1,6 +1,6 @@
 /**
- * Letters in the recipient's language: the recorded facts, and a visible blank for each missing one. Plain text: names
- * are single lines, and a person's own words stay as they are.
+ * Letters in the recipient's language: the recorded facts, and a visible blank for each missing one. They are plain
+ * text: names are single lines, and a person's own words remain unchanged.
  */
 import { oneLine } from "./one_line.ts";
 
@@ -9,7 +9,7 @@ export interface LetterFacts {
   /** The bill's name. */
   name: string;
   payee?: string;
-  /** The last day that the letter asks for. */
+  /** The requested last day. */
   ends_on?: string;
   /** Whether the recorded notice allows that day. */
   is_in_time?: boolean;
@@ -32,7 +32,7 @@ export interface Letter {
 interface Template {
   locale: string;
   blanks: Record<Exclude<MissingInLetter, "ends_on">, string>;
-  /** The contract after "my contract": with its company, or as the books call it. */
+  /** The contract after "my contract": with its company, or with the name from the books. */
   with(payee: string): string;
   called(name: string): string;
   subject(contract: string): string;
@@ -91,7 +91,7 @@ const EN: Template = {
   closing: "Yours faithfully",
 };
 
-/** Several lines, each safe to show, without empty ones. */
+/** Several lines without empty ones, each safe to show. */
 const lines = (text: string): string[] => text.split(/\r\n|[\r\n]/).map((line) => oneLine(line, 300)).filter(Boolean);
 
 /** The blanks in the letter. An online form needs neither a name nor an address. */
@@ -112,7 +112,7 @@ const write = (template: Template) => (facts: LetterFacts): Letter => {
   const day = (date: string) =>
     new Intl.DateTimeFormat(template.locale, { dateStyle: "long", timeZone: "UTC" }).format(new Date(`${date}T00:00Z`));
   const company = payee && oneLine(payee);
-  // The company doesn't know the name that the bill has in the books.
+  // The company doesn't know the bill's name in the books.
   const contract = company ? template.with(company) : template.called(oneLine(facts.name));
   const from = sender ? lines(sender) : [blanks.sender];
   const place = address ? lines(address) : [blanks.address];

@@ -1,4 +1,4 @@
-/** Determines a person's locale for dates and numbers: their language, as written in their country. */
+/** Determines a person's locale for dates and numbers: their language, with their country's conventions. */
 import { byKey } from "./remember.ts";
 
 /** The region of CLDR's "world" locales: the default of a language without a country. */

@@ -1,4 +1,4 @@
-/** The types of catalog messages, which turn facts into words. Pure, and independent of where they are shown. */
+/** The types of catalog messages, which turn facts into words. Pure, and independent of their use. */
 
 import * as z from "zod/mini";
 import { Subject, Told } from "./facts.ts";
@@ -11,7 +11,7 @@ export interface Refusal {
   hint?: string;
 }
 
-/** The data that a client gets beside a refusal's message. */
+/** The data that a client gets besides a refusal's message. */
 const Details = z.looseObject({
   /** The records that prevent the write. */
   rows: z.optional(z.array(z.looseObject({ subject: Subject }))),
@@ -19,18 +19,18 @@ const Details = z.looseObject({
 });
 
 /**
- * A refusal as facts. The client sees the first part of the code, while the whole code selects the words. The words use
- * `params`; of these, the client also gets `details`, and `of_items` names the item of a call.
+ * A refusal as facts. The client sees the first part of the code, while the whole code selects the words. The words
+ * use `params`; of these, the client also gets `details`, and `of_items` names the item of a call.
  */
 export const RefusalFacts = z.object({
   code: z.string(),
   params: z.optional(z.looseObject({ details: z.optional(Details) })),
-  /** The argument at fault; absent for a problem of the call as a whole. */
+  /** The argument at fault; absent for a problem with the call as a whole. */
   field: z.optional(z.string()),
 });
 export type RefusalFacts = z.infer<typeof RefusalFacts>;
 
-/** Any other message as facts: a code of a closed list, and its parameters. */
+/** Any other message as facts: a code from a closed list, and its parameters. */
 export const Said = z.object({ code: z.string(), params: z.optional(Told) });
 export type Said = z.infer<typeof Said>;
 
@@ -40,14 +40,14 @@ export interface Progress {
   total: number;
 }
 
-/** A list in a result of which the text shows only the first items. */
+/** A list in a result whose text shows only the first items. */
 export interface Cut {
   key: string;
   shown: number;
   all: number;
 }
 
-/** The difference between two amounts; no `share` if it rounds to 0%. */
+/** The difference between two amounts; without `share` if it rounds to 0%. */
 export interface Difference {
   /** Formatted for the reader's locale: "8%". */
   share?: string;

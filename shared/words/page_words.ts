@@ -1,6 +1,6 @@
 /**
- * The catalogs with the words of pages. `words.ts` has the other words alone, because the connector shows no pages and
- * starts faster without theirs.
+ * The catalogs with the words of pages. `words.ts` contains only the other words, because the connector shows no pages
+ * and starts faster without theirs.
  */
 import { en } from "./en/mod.ts";
 import * as pages from "./en/pages/mod.ts";
@@ -12,5 +12,5 @@ export type Catalog = Words & { pages: PageWords };
 
 export type Languages = Readonly<Record<Language, Catalog>>;
 
-/** A new language gets a line here and one in `words.ts`. */
+/** A new language needs a line here and one in `words.ts`. */
 export const LANGUAGES: Languages = { en: { ...en, pages } };

@@ -1,6 +1,6 @@
 /**
- * A name that one stranger chose, in a mail to another. It must not look like our own words, or like an address that a
- * mail program turns into a link.
+ * A name that one stranger chose, in a mail to another. It must not look like our own words, or like a URL that a mail
+ * program turns into a link.
  */
 import { oneLine } from "./one_line.ts";
 

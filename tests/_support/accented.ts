@@ -8,7 +8,7 @@ import type { Words } from "../../shared/words/words.ts";
 const PLAIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const ACCENTED = "ÁƁĆĎÉƑĜĤÍĴĶĹḾŃÓṔɊŔŚŤÚṼŴẊÝŹáƀćďéƒĝĥíĵķĺḿńóṕɋŕśťúṽŵẋýź";
 
-/** Excludes names of fields and tools (`due_on`), JSON, and quoted text, which are not language. */
+/** Excludes names of fields and tools (`due_on`), JSON, and quoted text, because they are not language. */
 const CODE = String.raw`\p{Ll}+(?:_\p{Ll}+)+|\{[^{}]*\}|\[[^[\]]*\]|"[^"]*"`;
 
 const escape = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");

@@ -11,7 +11,9 @@ const ACCENTED = "ÁƁĆĎÉƑĜĤÍĴĶĹḾŃÓṔɊŔŚŤÚṼŴẊÝŹáƀć
 
 export const accented = <W extends Words>(words: W): W => ({ ...accentAll(words, []) as W, language: "en-XA" });
 
-/** @param facts arguments of the message: strings, matched anywhere in our text, and elements, which stay unchanged. */
+/**
+ * @param facts arguments of the message: strings, matched anywhere in our text, and elements, which remain unchanged.
+ */
 function accentAll(value: unknown, facts: unknown[]): unknown {
   if (typeof value === "string") return accent(value, facts);
   if (typeof value === "function") {
@@ -22,7 +24,7 @@ function accentAll(value: unknown, facts: unknown[]): unknown {
   }
   if (typeof value !== "object" || value === null || facts.includes(value)) return value;
   if (Array.isArray(value)) return value.map((one) => accentAll(one, facts));
-  // Attributes of our own elements are catalog strings, so only children are accented.
+  // Attributes of our own elements are catalog strings, so only children get accents.
   if (isValidElement(value)) {
     const { children, props } = value as unknown as { children: unknown; props: Record<string, unknown> };
     return Object.assign(Object.create(Object.getPrototypeOf(value)), value, {

@@ -1,6 +1,6 @@
 /**
- * Test language `en-XA`: every catalog word has accents, facts stay as they are. A plain word on a page or in a mail is
- * hard-coded, so translations would miss it.
+ * Test language `en-XA`: every catalog word has accents, and facts remain unchanged. A plain word on a page or in a
+ * mail is hard-coded, so translations would miss it.
  */
 import { isValidElement } from "hono/jsx";
 import type { Words } from "../../shared/words/words.ts";
@@ -19,7 +19,7 @@ function accentedValue(value: unknown, facts: readonly string[]): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, accentedValue(one, facts)]));
 }
 
-/** Words with markup: accents element content, not attributes. */
+/** Words with markup: accents the content of elements, not their attributes. */
 function accentedElement(element: object, facts: readonly string[]): unknown {
   const { children, props } = element as { children: unknown; props: Record<string, unknown> };
   return Object.assign(Object.create(Object.getPrototypeOf(element)), element, {
@@ -28,7 +28,7 @@ function accentedElement(element: object, facts: readonly string[]): unknown {
   });
 }
 
-/** Longest first, so that a fact is found before its parts. */
+/** Longest first, so that a fact matches before its parts. */
 function accentedText(text: string, facts: readonly string[]): string {
   const fact = facts.toSorted((a, b) => b.length - a.length).find((one) => text.includes(one));
   if (fact !== undefined) {
@@ -37,7 +37,7 @@ function accentedText(text: string, facts: readonly string[]): string {
   return [...text].map((letter) => ACCENTED[PLAIN.indexOf(letter)] ?? letter).join("");
 }
 
-/** Text facts of a message. Single letters are skipped, because they occur in every word. */
+/** Text facts of a message. Skips single letters, because they occur in every word. */
 const textsIn = (facts: unknown): string[] =>
   typeof facts === "string"
     ? facts.length > 1 ? [facts] : []

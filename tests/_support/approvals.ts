@@ -1,4 +1,4 @@
-/** Rules and proposals of a test's organization, decided as on the page. */
+/** Rules and proposals of a test's organization, and decisions as on the page. */
 import { assertEquals } from "@std/assert";
 import type { NewRule } from "../../shared/approvals/proposal.ts";
 import type { Books, Json } from "./books.ts";
@@ -67,7 +67,7 @@ export async function decide(
   });
 }
 
-/** Decides like the service when a person's assistant calls decide_proposal. */
+/** Decides as the service does when a person's assistant calls decide_proposal. */
 export async function decideAsAssistant(
   database: TestDatabase,
   books: Books,

@@ -1,4 +1,6 @@
-/** The identity provider's own client as a server uses it: PKCE, with a store that tests can inspect or clear. */
+/**
+ * The identity provider's own client in the server configuration: PKCE, with a store that tests can inspect or clear.
+ */
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import type { RunningStack } from "../../local/running_stack.ts";
 

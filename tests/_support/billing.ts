@@ -10,7 +10,7 @@ export const PLANS = { pro: "plan_00000000000001", team: "plan_00000000000002" }
 export const ORGANIZATION = "org_000000000001";
 const OWNER = "00000000-0000-4000-8000-000000000001";
 
-/** The state of an organization as the payment provider sets it. */
+/** The organization's state after the payment provider's events. */
 export interface PlanState {
   plan: string;
   plan_status: string;

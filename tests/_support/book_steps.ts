@@ -4,7 +4,7 @@ import { openDatabase, type TestDatabase } from "./database.ts";
 
 export type Step = (books: Books, database: TestDatabase) => Promise<void>;
 
-/** Registers a test per step, so that each runs alone with `--filter`. @param steps the tests, by description. */
+/** Registers a test per step, so that `--filter` can run each alone. @param steps the tests, by description. */
 export function testBooks(name: string, options: BooksOptions, steps: Record<string, Step>): void {
   let opened: Promise<TestDatabase> | undefined;
   let left = Object.keys(steps).length;
@@ -18,6 +18,6 @@ export function testBooks(name: string, options: BooksOptions, steps: Record<str
       await work(await openBooks(database, options), database).finally(() => --left === 0 ? close() : undefined);
     });
   }
-  // Closed here too, because the last test may be filtered out.
+  // Closes the database here too, because the last test may be filtered out.
   Deno.test.afterAll(close);
 }

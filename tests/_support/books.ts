@@ -1,4 +1,4 @@
-/** Organizations whose tools a test calls as a person, straight in the database: no tokens, no HTTP. */
+/** Organizations whose tools a test calls as a person, directly in the database: no tokens, no HTTP. */
 import { holdFacts } from "./answers.ts";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { type ChangeFacts, presentChange } from "../../shared/words/change.ts";
@@ -25,7 +25,7 @@ export interface Books {
   ok(tool: string, args?: Record<string, unknown>): Promise<Json>;
   /** Calls a tool that must fail with this code and returns the error. */
   fails(code: string, tool: string, args?: Record<string, unknown>): Promise<Json>;
-  /** The same organization as another person sees it, a member by default. */
+  /** The same organization with another person's access, a member by default. */
   join(role?: Role): Promise<Books>;
   /** The same person with another client. */
   through(client: string): Books;
@@ -38,7 +38,7 @@ export interface BooksOptions {
   day?: string;
   /** Time of day in UTC; noon by default, when the day's mails are already sent. */
   time?: string;
-  /** Presents the database's answer; in English by default. */
+  /** Presents the database's answer, in English by default. */
   present?: (tool: string, facts: FactEnvelope, args: Record<string, unknown>) => Json;
 }
 

@@ -1,7 +1,7 @@
 /**
  * A throw-away PostgreSQL server from the installed binaries, set up like a Supabase project: its superuser is
- * supabase_admin, and migrations run as `postgres`, which is not a superuser. It refuses to touch a server that it did
- * not start. Source: the checklist of roles, schemas, grants and settings of the platform's own image
+ * supabase_admin, and `postgres`, which is not a superuser, runs the migrations. It refuses a server that it did not
+ * start. Source: the checklist of roles, schemas, grants and settings of the platform's own image
  * (tests/_support/platform).
  */
 import { createPostgresConnection } from "@supabase/lite/postgres";
@@ -11,7 +11,7 @@ import { createLiteApp } from "../../local/lite/app.ts";
 import { findBinaries, type Server, startServer } from "./server.ts";
 
 /**
- * Databases to copy: objects that `postgres` creates in `public` are granted to the API roles (exposed) or not
+ * Databases to copy: the API roles get grants on objects that `postgres` creates in `public` (exposed) or not
  * (closed).
  */
 export const TEMPLATES = ["supabase_exposed", "supabase_closed"] as const;
@@ -28,7 +28,7 @@ export interface Cluster {
   folder: string;
   /** Process id of the current postmaster. */
   pid(): number;
-  /** Ends the server and starts it on the same data; see server.ts. */
+  /** Stops the server and starts it on the same data; see server.ts. */
   restart: Server["restart"];
   /** The end of the server's log. */
   log(): string;
@@ -37,7 +37,7 @@ export interface Cluster {
 }
 
 /**
- * Ready in about two seconds: `TEMPLATES` can be copied, and database `postgres` is bootstrapped like the first one.
+ * Ready in about two seconds: with the databases `TEMPLATES` to copy, and a bootstrapped database `postgres`.
  * @param options.settings of the server, for example for a measurement; they override the test defaults.
  * @param options.libraries to preload in addition to pg_cron.
  * @param options.dir the folder of its data, such as a small file system
@@ -114,7 +114,7 @@ async function bootstrap(url: string, hasCron: boolean): Promise<void> {
   await database.close();
 }
 
-/** The identity provider's tables, created as the embedded one does. */
+/** Creates the identity provider's tables as the embedded one does. */
 async function createAuthTables(url: string): Promise<void> {
   const connection = createPostgresConnection({ url, postgresOptions: { onnotice: () => {} } });
   const settings = { siteUrl: "http://127.0.0.1", jwtSecret: "unused-unused-unused-unused-unused-unused" };

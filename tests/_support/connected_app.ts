@@ -1,4 +1,6 @@
-/** An app that a person connected to a test's organization, and its requests to the connector over a test's database. */
+/**
+ * An app that a person connected to a test's organization, and its requests to the connector with a test's database.
+ */
 import { Buffer } from "node:buffer";
 import { createMcpApp } from "../../functions/mcp/app.ts";
 import { readConfig } from "../../shared/config.ts";

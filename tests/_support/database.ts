@@ -1,5 +1,5 @@
 /**
- * A database made from `supabase/schemas`, one per test file: PGlite in memory, or a fresh database on the PostgreSQL
+ * A database built from `supabase/schemas`, one per test file: PGlite in memory, or a fresh database on the PostgreSQL
  * server that `TEST_DATABASE_URL` names. The first test after a schema change builds a template; the others load it.
  */
 import { createPgliteConnection } from "@supabase/lite/pglite";
@@ -51,13 +51,13 @@ export async function openDatabase(url = Deno.env.get("TEST_DATABASE_URL")): Pro
   return withHelpers(database, await emptyTables(database));
 }
 
-// Plans are on, because without plans nothing is refused, which would hide missing checks.
+// Turns plans on, because without plans every feature is allowed, which would hide missing checks.
 const switchPlansOn = (database: SqlDatabase) => switchPlans(database, "on");
 
-/** Shared by all databases in memory. */
+/** All databases in memory share it. */
 let emptyInMemory: Promise<EmptyTable[]> | undefined;
 
-/** A database, and the session or pool that the API roles use. */
+/** A database, and the session or pool of the API roles. */
 type Opened = SqlDatabase & { api?: SqlDatabase };
 
 export const SETTINGS: LiteSettings = {
@@ -67,14 +67,14 @@ export const SETTINGS: LiteSettings = {
   secretKey: "sb_secret_test",
 };
 
-// Tests also call pgTAP as the API roles, which the migrations bar from executing anything by default.
+// Tests also call pgTAP as the API roles, to which the migrations grant no execution by default.
 const PGTAP = `
   create extension pgtap with schema extensions;
   grant execute on all functions in schema extensions to anon, authenticated, service_role`;
 
 /**
  * The schema files, plus the migrations in the folder that `TEST_FURTHER_MIGRATIONS` names: a future version
- * (tests/upgrade/windows.ts). The suite `migrations` proves that the migrations lead to the same schema.
+ * (tests/upgrade/windows.ts). The suite `migrations` proves that the migrations create the same schema.
  */
 export async function migrationsUnderTest(): Promise<Migration[]> {
   const further = Deno.env.get("TEST_FURTHER_MIGRATIONS");
@@ -111,7 +111,7 @@ async function openOnServer(serverUrl: string): Promise<Opened> {
     : await newDatabase(serverUrl);
   const database = postgresDatabase(url);
   if (isPlatform) {
-    // A longer statement timeout, because the machine may be busy.
+    // Allows more time per statement, because the machine may be busy.
     await database.exec(
       `alter role authenticator in database "${new URL(url).pathname.slice(1)}" set statement_timeout = '60s'`,
     );
@@ -125,8 +125,8 @@ async function openOnServer(serverUrl: string): Promise<Opened> {
       migrations,
     });
   }
-  // PostgREST logs in as authenticator, which has no rights until it becomes an API role. A pool makes calls
-  // concurrent.
+  // PostgREST logs in as authenticator, which has no rights until it becomes an API role. A pool allows concurrent
+  // calls.
   const api = isPlatform ? postgresDatabase(withParts(url, { role: "authenticator" }), { max: 30 }) : database;
   return {
     ...database,

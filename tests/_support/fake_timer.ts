@@ -1,4 +1,4 @@
-/** Timers that fire when a test moves the time, so that deadlines pass immediately. */
+/** Timers that fire when a test moves the time, so deadlines pass immediately. */
 import type { Timer } from "../../shared/clock.ts";
 
 export function fakeTimer() {

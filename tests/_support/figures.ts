@@ -1,11 +1,11 @@
-/** Checks figures in the texts of tools: a model reads them next to the data, so they must look alike. */
+/** Checks figures in the texts of tools. A model reads them next to the data, so both must have the same form. */
 
 const MONTHS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec";
 const MONTH = String.raw`\b(?:${MONTHS})[a-z]*\b`;
 
 /**
- * Matches any format but YYYY-MM-DD, YYYY-MM, 1234.50 EUR and -5.0%. Yearly days are exempt, since they have no other
- * form.
+ * Matches any format except YYYY-MM-DD, YYYY-MM, 1234.50 EUR and -5.0%. Yearly days are exempt, since they have no
+ * other form.
  */
 const OTHER_WAYS: readonly RegExp[] = [
   new RegExp(String.raw`(?<!every (?:\d+ )?years? on )\b\d{1,2}(?:st|nd|rd|th)? ${MONTH}`, "g"),

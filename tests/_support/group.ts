@@ -1,6 +1,6 @@
 /**
- * Groups test files in one process, so that they load common modules once. Test names carry their path, and a file's
- * hooks apply to its own tests only.
+ * Groups test files in one process, so they load common modules only once. Test names contain their path, and a file's
+ * hooks apply only to its own tests.
  */
 import { runInThisContext } from "node:vm";
 
@@ -20,7 +20,7 @@ interface File {
 const real = Deno.test;
 const setTest = (test: typeof Deno.test) => Object.assign(Deno, { test });
 
-/** @param paths from the project's root, which is `root`. */
+/** @param paths from the project's root, which is `root` */
 export async function loadGroup(root: string, paths: readonly string[]): Promise<void> {
   const files: File[] = [];
   for (const path of paths) {
@@ -43,7 +43,7 @@ export async function loadGroup(root: string, paths: readonly string[]): Promise
   });
 }
 
-/** Deno reports the caller of `Deno.test` as the test's location, unless its script has such a name. */
+/** Deno reports the caller of `Deno.test` as the test's location, unless the caller's script has such a name. */
 const notSeen: (test: typeof Deno.test, change: (args: unknown[]) => unknown[]) => typeof Deno.test = runInThisContext(
   "(test, change) => function (...args) { return test(...change(args)); }",
   { filename: "ext:tests/group.js" },

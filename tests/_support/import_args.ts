@@ -1,4 +1,4 @@
-/** Calls of `import_expenses` as the connector makes them. */
+/** Arguments of `import_expenses` in the connector's form. */
 import { importExpenses } from "../../functions/mcp/tools/import_expenses/contract.ts";
 import type { ImportRow } from "../../shared/import/read_import.ts";
 

@@ -10,7 +10,7 @@ const interrupt = () => {
   void Promise.allSettled([...endings].map((end) => end())).finally(() => Deno.exit(130));
 };
 
-/** @param end sends its signals before waiting. @returns a function to call once it has ended. */
+/** @param end sends its signals before waiting. @returns a function to call once the run has ended. */
 export function whenInterrupted(end: () => Promise<unknown>): () => void {
   if (endings.size === 0) SIGNALS.forEach((signal) => Deno.addSignalListener(signal, interrupt));
   endings.add(end);
@@ -21,7 +21,7 @@ export function whenInterrupted(end: () => Promise<unknown>): () => void {
   };
 }
 
-/** Never resolves in an interrupted run, so that the run starts no further work. */
+/** Never resolves in an interrupted run, so the run starts no further work. */
 export const unlessInterrupted = (): Promise<void> => isInterrupted ? new Promise(() => {}) : Promise.resolve();
 
 /** Kills a process, which may have ended already. */
@@ -29,7 +29,7 @@ export async function killChild(child: Deno.ChildProcess): Promise<void> {
   try {
     child.kill("SIGKILL");
   } catch {
-    // It has ended already.
+    // The process has already ended.
   }
   await child.status;
 }

@@ -1,4 +1,3 @@
-/** An interrupted run leaves no process behind. */
 import { assertEquals } from "@std/assert";
 import { interruptOnce } from "./interrupted_run.ts";
 

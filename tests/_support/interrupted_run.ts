@@ -13,7 +13,7 @@ function descendantsOf(pid: number): number[] {
       const parent = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
       parents.set(parent, [...parents.get(parent) ?? [], Number(name)]);
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
   const below = (of: number): number[] => (parents.get(of) ?? []).flatMap((child) => [child, ...below(child)]);
@@ -40,7 +40,7 @@ export async function interruptOnce(
     const found = descendantsOf(child.pid);
     return Promise.resolve(found.length >= processes ? found : undefined);
   }, { deadlineMs: 120_000, everyMs: 100 });
-  // Includes processes started between that check and the signal.
+  // Includes processes that started between that check and the signal.
   const last = descendantsOf(child.pid);
   child.kill(signal);
   const { code } = await child.status;

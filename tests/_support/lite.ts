@@ -1,4 +1,4 @@
-/** `@supabase/lite` on a database with the migrations applied, with our corrections or as shipped. */
+/** `@supabase/lite` on a migrated database, with our corrections or as shipped. */
 import { createPgliteConnection } from "@supabase/lite/pglite";
 import type { App } from "@supabase/lite";
 import { extensions, parsers, pgliteDatabase, serializers } from "../../local/database/pglite.ts";

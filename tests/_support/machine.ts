@@ -1,5 +1,5 @@
 /**
- * Measures how slow the machine is now, so that limits in seconds hold anywhere: virtual machines lose half their
+ * Measures the machine's current slowness, so that limits in seconds hold anywhere: virtual machines lose half their
  * processor or most of their memory bandwidth from one minute to the next. The reference workload resembles our
  * parsers, with more strings, objects and maps than fit in caches.
  */
@@ -59,7 +59,7 @@ export function isInTime(tookMs: number, limitMs: number, clock: keyof Times): b
 
 /**
  * @returns whether the whole took at most this many times as long as a quarter. With slow memory, linear code also
- * grows faster, so the limit is raised.
+ * takes more time per row, which raises the limit.
  */
 export function growsWithin(quarterMs: number, wholeMs: number, most: number): boolean {
   if (wholeMs < most * quarterMs) return true;

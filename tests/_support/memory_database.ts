@@ -1,6 +1,6 @@
 /**
- * Databases in memory, all in one PGlite, because a second one would take 300 MB and two seconds. Switching databases
- * saves the current state and restores the other one.
+ * Databases in memory, all in one PGlite, because a second instance would take 300 MB and two seconds. Switching
+ * databases saves the current state and restores the other one.
  */
 import { PGlite } from "@electric-sql/pglite";
 import { extensions, parsers, pgliteDatabase, serializers } from "../../local/database/pglite.ts";
@@ -12,7 +12,7 @@ interface Machine extends Imaged {
   database: SqlDatabase;
   /** The database whose state is loaded. */
   current?: Owner;
-  /** Open databases that started on this instance; their images fit no other. */
+  /** Open databases that started on this instance; their images fit no other instance. */
   owners: Set<Owner>;
   /** Libraries loaded since the first image. Emscripten keeps its own list, which no image restores. */
   loaded: number;
@@ -105,7 +105,7 @@ async function release(owner: Owner): Promise<void> {
 
 async function stop({ database }: Machine): Promise<void> {
   await database.close();
-  // V8 does not count the memory of WebAssembly, so it would release it only after minutes.
+  // V8 does not count WebAssembly memory, so it would release the memory only after minutes.
   collectGarbage?.();
 }
 

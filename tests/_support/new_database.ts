@@ -7,13 +7,13 @@ export interface NewDatabase {
   url: string;
   /** Whether it has all parts of a Supabase server; otherwise it is empty. */
   isPlatform: boolean;
-  /** Ends every session and removes it. */
+  /** Ends every session and removes the database. */
   drop(): Promise<void>;
 }
 
 /**
- * @param serverUrl any database of the server: a template is copied (cluster.ts); any other URL means a server without
- * the platform, whose superuser creates everything
+ * @param serverUrl any database of the server. A template is copied (cluster.ts). Any other URL means a server without
+ * the platform, whose superuser creates all parts
  */
 export async function newDatabase(serverUrl: string): Promise<NewDatabase> {
   const template = databaseIn(serverUrl);
@@ -40,7 +40,7 @@ export async function hasPlatform(serverUrl: string): Promise<boolean> {
 }
 
 /**
- * A copy of a database that was migrated once on this server: copying takes a quarter of the time.
+ * A copy of a database that was migrated once on this server; copying takes a quarter of the time.
  * @param serverUrl of a template with the parts of a Supabase server.
  */
 export async function newMigratedDatabase(serverUrl: string, migrations: readonly Migration[]): Promise<NewDatabase> {

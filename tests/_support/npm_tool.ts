@@ -9,7 +9,7 @@ export interface NpmTool {
   node: string;
   script: string;
   /**
-   * Runs it until it exits.
+   * Runs the program until it exits.
    * @param onAuthorization receives the authorization request that the program asks a person to open.
    */
   run(

@@ -1,6 +1,6 @@
 /**
  * The whole state of a PGlite between two statements: the memory of its WebAssembly instance and its files. Restoring
- * one takes a twentieth of the time of starting PGlite and loading a data folder.
+ * an image takes a twentieth of the time for starting PGlite and loading a data folder.
  */
 import type { PGlite } from "@electric-sql/pglite";
 
@@ -28,7 +28,7 @@ interface Files {
 }
 
 export interface ProcessImage {
-  /** Blocks by number: the nonzero ones, or in later images those that differ from the first. */
+  /** Blocks by number: the nonzero ones, or in later images the changed ones. */
   memory: Map<number, Uint8Array>;
   nodes: { node: Node; state: Pick<Node, "name" | "parent" | "name_next" | "mode" | "usedBytes" | "contents"> }[];
   names: (Node | undefined)[];
@@ -114,7 +114,7 @@ function restoreFiles(FS: Files, image: ProcessImage): void {
 }
 
 /**
- * Files are written in place, so contents of the first image are copied before a write. @returns the protected
+ * Writes modify files in place, so contents of the first image are copied before a write. @returns the protected
  * contents.
  */
 function copyingOnWrite(FS: Files): WeakSet<Uint8Array> {

@@ -12,13 +12,13 @@ export interface Providers {
   /** Base URL of the fixture; each provider is below it, under its key. */
   url: string;
   bases: Record<string, string>;
-  /** Reaches the fixture under any public name, and otherwise validates addresses as in production. */
+  /** Reaches the fixture under any public name, and otherwise validates URLs as in production. */
   guardedFetch: GuardedFetch;
-  /** Fetches a month; a provider failure is returned, anything else is thrown. */
+  /** Fetches a month; returns a provider failure and throws any other error. */
   ask(provider: Provider, question: Question): Promise<Statement | ProviderError>;
-  /** Requests received: method, path and query, and the authorization. */
+  /** Received requests: method, path and query, and the authorization. */
   requests: string[];
-  /** How many requests reached the server that must get none. */
+  /** The number of requests that reached the server that must get none. */
   strays(): number;
   close(): Promise<void>;
 }

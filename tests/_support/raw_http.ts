@@ -10,7 +10,7 @@ const DEADLINE_MS = 20_000;
 
 /**
  * @param url http, on loopback.
- * @param request.target as sent in the request line; defaults to the URL's path and query.
+ * @param request.target in the request line; defaults to the URL's path and query.
  * @throws {Error} when the connection is not closed in time.
  */
 export async function askRaw(
@@ -38,7 +38,7 @@ export async function askRaw(
 }
 
 /**
- * Connections whose request never ends, because its body is announced but not sent.
+ * Opens connections whose request never ends, because it announces a body but sends none.
  * @returns a function that closes them.
  */
 export async function holdOpen(

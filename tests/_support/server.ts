@@ -1,6 +1,6 @@
 /**
  * An empty PostgreSQL server in its own folder, from the installed binaries, on a free loopback port. PostgreSQL
- * refuses to run as root, so for root it runs as `postgres` or `nobody`.
+ * refuses to run as root; for root, the server runs as `postgres` or `nobody`.
  */
 import { freePort } from "./free_port.ts";
 import { unlessInterrupted, whenInterrupted } from "./interrupt.ts";
@@ -48,7 +48,7 @@ export interface Server {
   /** Process id of the current postmaster. */
   pid(): number;
   /**
-   * Ends it and starts it on the same data: `fast` ends the sessions and writes a checkpoint, `crash` kills every
+   * Stops it and starts it on the same data. `fast` ends the sessions and writes a checkpoint. `crash` kills every
    * process at once, like a machine failure, so that the start recovers from the log.
    */
   restart(how: "fast" | "crash"): Promise<void>;
@@ -104,7 +104,7 @@ export async function startServer(
     try {
       running.child.kill(signal);
     } catch {
-      // It has ended already.
+      // The process has already ended.
     }
     await running.child.status;
     await running.log.ended;
@@ -113,14 +113,14 @@ export async function startServer(
   let stopping: Promise<void> | undefined;
   const stop = () => stopping ??= stopOnce();
   const stopOnce = async () => {
-    await end("SIGINT"); // fast shutdown: sessions are ended, not awaited
+    await end("SIGINT"); // A fast shutdown ends sessions instead of waiting for them.
     await Deno.remove(folder, { recursive: true });
     forget();
   };
   const forget = whenInterrupted(stop);
 
   const restart: Server["restart"] = async (how) => {
-    // Its log ends when the last process with the descriptor exits.
+    // The log ends when the last process with the descriptor exits.
     await end(how === "crash" ? "SIGKILL" : "SIGINT");
     running = await start();
     if (!running.isReady) throw new Error(`PostgreSQL did not start again:\n${running.log.lastLines()}`);
@@ -158,7 +158,7 @@ async function userForServer(): Promise<{ uid: number; gid: number } | undefined
   return { uid: Number(user[2]), gid: Number(user[3]) };
 }
 
-/** A killed test run leaves its server running, so the next run ends it. */
+/** A killed test run leaves its server running, and the next run stops it. */
 async function removeAbandoned(): Promise<void> {
   const parent = Deno.env.get("TMPDIR") ?? "/tmp";
   for await (const { name } of Deno.readDir(parent)) {

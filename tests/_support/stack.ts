@@ -1,6 +1,6 @@
 /**
  * A running stack for one test file: `deno task start` as a child process on a free port, in its own folder. The first
- * start after a schema change prepares a folder that later ones copy, which saves creating the database.
+ * start after a schema change prepares a folder, and later starts copy it instead of creating the database.
  */
 import { join } from "node:path";
 import { readMigrations } from "../../local/database/migrations.ts";
@@ -20,9 +20,9 @@ export interface TestStack extends RunningStack, AsyncDisposable {
   folder: string;
   /** Everything written to standard error so far: one JSON line per event. */
   log(): string;
-  /** Ends it with SIGTERM and returns its exit code; the folder is removed unless `keep`. */
+  /** Stops it with SIGTERM and returns its exit code; removes the folder unless `keep` is set. */
   stop(options?: { keep?: boolean }): Promise<number>;
-  /** Kills it at once, like a power cut; the folder stays. */
+  /** Kills it at once, like a power cut; the folder remains. */
   kill(): Promise<void>;
   /** Starts another one on the same folder, after `stop({ keep: true })` or `kill()`. */
   restart(): Promise<TestStack>;
@@ -67,7 +67,7 @@ async function launch(folder: string, options: StackOptions): Promise<TestStack>
   const child = new Deno.Command(Deno.execPath(), {
     args: ["task", "--quiet", "start", "--json", "--port", "0", "--data", folder, ...(options.args ?? [])],
     cwd: ROOT,
-    // Rate limits are tested separately.
+    // Other tests cover rate limits.
     env: { NO_COLOR: "1", RATE_LIMITS: "off", FX_SOURCES: rates.sources, ...options.env },
     stdin: "null",
     stdout: "piped",
@@ -116,7 +116,7 @@ async function launch(folder: string, options: StackOptions): Promise<TestStack>
   };
 }
 
-/** Rates for a stack, as of its clock, so that tests don't depend on real publications. */
+/** Rates for a stack at its clock's time, so that tests don't depend on real publications. */
 function serveRates() {
   let clockUrl: string | undefined;
   const now = async () => {
@@ -139,7 +139,7 @@ function serveRates() {
 async function preparedFolder(options: StackOptions): Promise<string> {
   const seed = await Deno.readTextFile(join(ROOT, "supabase/seed.sql")).catch(() => "");
   const demo = options.args?.includes("--no-demo") ? "plain" : "demo";
-  // The demo's dates belong to the month in which it was loaded.
+  // The demo's dates belong to the month of its loading.
   const month = demo === "demo" && new Date().toISOString().slice(0, 7);
   const digest = digestOf([await preparationDigest(await readMigrations()), seed, month]);
   return await cachedFolder(`stack_${demo}-${digest}`, async (folder) => {

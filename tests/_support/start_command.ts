@@ -8,7 +8,7 @@ export interface Ended {
   stderr: string;
 }
 
-/** Runs it until it exits by itself. */
+/** Runs the command until it exits by itself. */
 export async function runStart(...args: string[]): Promise<Ended> {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["task", "--quiet", "start", ...args],

@@ -5,7 +5,7 @@ const STORES = new URL("../../shared/db/", import.meta.url);
 
 export interface StoreCall {
   name: string;
-  /** Undefined if the arguments are not written inline. */
+  /** Undefined unless the arguments are written inline. */
   args?: string[];
 }
 
@@ -33,7 +33,7 @@ export function callsIn(path: string, source: string): StoreCall[] {
   return calls;
 }
 
-/** Problems of a call, given the arguments of all functions. */
+/** Problems with a call, given the arguments of all functions. */
 export function problemOf(
   { name, args }: StoreCall,
   functions: Functions,

@@ -1,6 +1,6 @@
 /**
- * Runs pgTAP files statement by statement in one transaction that is rolled back, so that an error does not lose the
- * other results. `pg_prove` can also run the files.
+ * Runs pgTAP files statement by statement in one transaction that is rolled back, so an error does not lose the other
+ * results. `pg_prove` can also run the files.
  */
 import type { Session, SqlDatabase } from "../../local/database/sql.ts";
 
@@ -27,7 +27,7 @@ export async function runTap(session: Session, sql: string): Promise<Assertion[]
   return assertions;
 }
 
-/** @throws {Error} naming each assertion that failed, or saying that there was none. */
+/** @throws {Error} naming each failed assertion, or reporting that the file has none. */
 export function assertTap(assertions: readonly Assertion[]): void {
   const failed = assertions.filter(({ ok }) => !ok);
   if (assertions.length === 0) throw new Error("The file asserts nothing");
@@ -51,7 +51,7 @@ export async function rolledBack<Result>(
   return result!;
 }
 
-/** The pages that a call of a function touches, with its callees. */
+/** The number of pages that a call of a function touches, including its callees. */
 export async function pagesOf(session: Session, call: string, args: unknown[] = []): Promise<number> {
   const [row] = await session.query<{ "QUERY PLAN": [{ Plan: Record<string, number> }] }>(
     `explain (analyze, buffers, timing off, format json) ${call}`,

@@ -1,4 +1,7 @@
-/** The project's test files, in groups that load shared modules once, which otherwise took a quarter of the time. */
+/**
+ * The project's test files, in groups that load shared modules only once; without groups, this loading took a quarter
+ * of the time.
+ */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -22,8 +25,8 @@ export interface Groups {
 }
 
 /**
- * Modules that load the files. Neighboring files take similar time, so they are spread. Files with a database are
- * grouped, because a group opens one PGlite.
+ * Modules that load the files. Neighboring files take similar time, so each group gets files from all over the list.
+ * Files with a database form groups, because a group opens one PGlite.
  * @param files paths from the project's root. @param size files per group.
  */
 export async function inGroups(files: readonly string[], size: number): Promise<Groups> {

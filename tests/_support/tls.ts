@@ -2,7 +2,7 @@
 import forge from "node-forge";
 
 export interface Issuer {
-  /** PEM of the root, to trust. */
+  /** PEM of the root certificate to trust. */
   certificate: string;
   /** A certificate for a name, and its key; PEM. */
   issue(name: string): { cert: string; key: string };
@@ -56,7 +56,7 @@ export interface TlsServer {
   close(): Promise<void>;
 }
 
-/** @param answer writes anything after each request; the connection closes when it returns. */
+/** @param answer writes any bytes after each request; the connection closes when it returns. */
 export function serveTls(
   certificate: { cert: string; key: string },
   answer: (connection: Deno.TlsConn) => Promise<void>,

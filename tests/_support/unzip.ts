@@ -4,7 +4,7 @@ import { crc32, inflateRawSync } from "node:zlib";
 /** The text of each file, in the order of the directory. @throws when any part is invalid. */
 export function unzip(bytes: Uint8Array): Map<string, string> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  // The end record is the last 22 bytes, because there is no comment.
+  // The end record is the last 22 bytes, because the archive has no comment.
   const end = bytes.length - 22;
   if (bytes.length < 22 || view.getUint32(end, true) !== 0x06054b50) throw new Error("the archive has no end");
   const utf8 = new TextDecoder("utf-8", { fatal: true });

@@ -11,7 +11,7 @@ const PLAIN =
   /^shared\/(amounts|clean_text|clock|config|error_codes|errors|exact_json|iso_day|log|organization_state|outcome|parse_json|roles|routes|signed_token|urls)\.ts$/;
 const isRule = (path: string) => /^shared\/[^/]+\//.test(path) && !OUTWARD.test(path);
 
-/** The deploy CLI finds local modules with a regular expression; it silently omits modules that it misses. */
+/** The deploy CLI finds local modules with a regular expression and silently omits modules that it misses. */
 function isMissed({ text, kind, specifier, path }: Import): boolean {
   if (kind === "dynamic") return !/^import\(\s*["']/.test(text);
   if (!path) return false;

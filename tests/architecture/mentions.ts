@@ -1,6 +1,6 @@
 /**
- * The places that may mention the environment, the console, the clock, the database, and globals missing from the edge
- * runtime.
+ * The places that may mention the environment, the console, the clock, the database, and globals that the edge runtime
+ * lacks.
  */
 import { eachFile, onlyIn, type Rule } from "./rule.ts";
 
@@ -42,7 +42,7 @@ export const mentionRules: Rule[] = [
   }),
   onlyIn("all texts of the connector come from the catalog", {
     mention: /^"[^"]*\b[a-z’']+ [a-z’']+ [a-z’']+\b/i,
-    // The contracts describe their fields (decision 069); host.ts answers in JSON-RPC's terms.
+    // The contracts describe their fields (decision 069); host.ts responds in JSON-RPC's terms.
     places: /^functions\/mcp\/(tools\/\w+\/contract|chart\/page|chart\/view\/host)\.ts$/,
     where: /^functions\/mcp\//,
     planted: {

@@ -1,4 +1,4 @@
-/** The sources as the architecture rules see them: each file's imports and mentions, from its syntax tree. */
+/** The sources in the form for the architecture rules: each file's imports and mentions, from its syntax tree. */
 
 export interface Import {
   specifier: string;
@@ -41,7 +41,7 @@ export async function readProject(): Promise<Map<string, string>> {
     for await (const { name, isDirectory } of Deno.readDir(new URL(folder, ROOT))) {
       const path = `${folder}/${name}`;
       if (isDirectory) {
-        // Packages that benchmarks of peers install are not ours.
+        // Packages that benchmarks of peers install belong to others.
         if (name !== "node_modules") await walk(path);
       } else if (/\.tsx?$/.test(name) || folder.startsWith("supabase/")) await read(path);
     }
@@ -63,7 +63,7 @@ export function parseProject(texts: ReadonlyMap<string, string>): Project {
   return { texts, files: files.toSorted((a, b) => a.path < b.path ? -1 : 1) };
 }
 
-/** Only within `deno test`, which alone exposes the linter's syntax tree. */
+/** Only within `deno test`, because no other command exposes the linter's syntax tree. */
 function parseFile(path: string, text: string): SourceFile {
   const imports: Import[] = [];
   const mentions: Mention[] = [];

@@ -28,14 +28,14 @@ export function eachFile(
   };
 }
 
-/** A rule that certain names may be mentioned only in certain places. */
+/** A rule that only certain places may mention certain names. */
 export function onlyIn(
   name: string,
   { mention, places, where, planted }: {
     mention: RegExp;
     /** Paths that may mention them. */
     places: RegExp;
-    /** Paths that are checked. */
+    /** Paths that the rule checks. */
     where: RegExp;
     planted: Rule["planted"];
   },

@@ -53,7 +53,7 @@ export const shapeRules: Rule[] = [
         }
         const names = created.map(([, , created]) => created!);
         const isUsed = (one: string) => [...used.get(one) ?? []].some((user) => user !== path);
-        // A file with only policies, triggers or jobs creates nothing that others call by name.
+        // A file with only policies, triggers or jobs creates no object that others call by name.
         if (names.length === 0 || names.includes(name) && (isUsed(name) || !names.some(isUsed))) return [];
         return [`${path} has the name of nothing that others use: ${names.join(", ")}`];
       });

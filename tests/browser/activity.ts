@@ -34,13 +34,13 @@ journey("what an assistant did is seen, undone, and done again", async (page) =>
   for (const amount of ["€14.50", "€20.00"]) assertStringIncludes(await main(page), amount);
   await press(page, "Undo");
   assertStringIncludes(await said(page), "Done. See the changes below.");
-  // The previous page still has its button.
+  // The previous page still shows its button.
   await page.goBack();
   if (await page.getByRole("button", { name: "Undo", exact: true }).count() > 0) await press(page, "Undo");
   const listed = async () => (await call("list_expenses")).data.rows.find(({ name }: Json) => name === "Lunch").amount;
   assertEquals(await listed(), "14.50");
 
-  // For a large change, its page asks for confirmation.
+  // The page of a large change asks for confirmation.
   await page.goto("/account/activity");
   await page.getByRole("link", { name: "Undo…" }).click();
   assertStringIncludes(await heading(page) ?? "", "Logged 6 expenses");

@@ -69,7 +69,7 @@ journey(
 
     await press(anna, "Approve");
     assertStringIncludes(await said(anna), "Approved by anna@example.com");
-    // The other window still has its buttons, and so has the previous page.
+    // The other window still has its buttons, and so does the previous page.
     await press(page, "Reject");
     assertStringIncludes(await said(page), "Somebody else had already decided");
     await anna.goBack();

@@ -1,6 +1,6 @@
 /**
- * `deno task suite browser`: the digest leads through sign-in to the books, where a bill is paid and the payment
- * undone, and where two people see their shared debts, in Chromium with scripts off, over the running embedded stack.
+ * `deno task suite browser`: the digest leads through sign-in to the books, where a person pays a bill and undoes the
+ * payment, and where two people see their shared debts, in Chromium with scripts off, over the running embedded stack.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Page } from "playwright-core";
@@ -37,7 +37,7 @@ journey("what is due is paid from the digest's link, once, and taken back", asyn
   });
   assertEquals((await ran.json()).errors, []);
   const digest = await newestMail("anna@example.com");
-  // The remainder of 31.21 stays with the payer.
+  // The remainder of 31.21 belongs to the payer.
   assertStringIncludes(digest, "You owe ben@example.com: €15.60");
 
   const books = await visitor();

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /**
- * `deno task suite browser`: the chart in a frame like a host's, at two widths and in both themes; the short form
- * shows it on a light phone and a dark desktop. Pictures go to `node_modules/.cache/pictures`, except in CI.
+ * `deno task suite browser`: the chart in a frame like a host's, at two widths and in both themes. The short form
+ * shows it on a light phone and a dark desktop. Pictures are saved in `node_modules/.cache/pictures`, except in CI.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Browser, Frame, Page } from "playwright-core";

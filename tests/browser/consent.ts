@@ -1,7 +1,7 @@
 /**
  * `deno task suite browser`: consent in Chromium for each kind of client. Chromium applies the page's `form-action` to
- * the redirect after a form post (CSP3 §6.4.2), which only a browser test can show. Each redirect is also tried with
- * `'self'` alone, where it must fail.
+ * the redirect after a form post (CSP3 §6.4.2), which only a browser test can show. The suite also tries each redirect
+ * with `'self'` alone, where it must fail.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Browser, Page } from "playwright-core";
@@ -27,12 +27,12 @@ const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 interface Client {
   redirectUri: string;
-  /** The next address of the client's callback, for clients that redirect again. */
+  /** The next URL of the client's callback, for clients that redirect again. */
   endsAt?: string;
   close(): Promise<void>;
 }
 
-/** The answer of a client's own server: its callback links to another of its pages. */
+/** The response of a client's own server: its callback links to another of its pages. */
 const answer = (request: Request): Response =>
   new URL(request.url).pathname === "/callback"
     ? new Response(null, { status: 302, headers: { location: `/done${new URL(request.url).search}` } })

@@ -227,7 +227,7 @@ Deno.test({
     assertMatch(await page.locator("main").innerText(), /New expenses\s+1,4\d\d/);
     const seen = await page.evaluate("[...seen]") as string[];
     assert(seen.includes("Uploading…") || seen.includes("Uploaded. Reading it now…"), `${seen}`);
-    // Every browser logs an error status to the console; an overloaded machine answers 503.
+    // Every browser logs an error status to the console; an overloaded machine responds with 503.
     assertEquals([visits, complaints.filter((text) => !text.startsWith("Failed to load resource"))], [0, []]);
     await context.close();
     await client.close();

@@ -1,7 +1,7 @@
-// Checks of every page in a real browser: readable, reachable by keyboard, nowhere too wide. JavaScript, because it
-// runs inside the page, whose types are not ours.
+// Checks every page in a real browser: it must be readable, reachable by keyboard and nowhere too wide. JavaScript,
+// because it runs inside the page, whose types are not ours.
 
-/** Every fault in words; empty without one. */
+/** Every fault in words; empty without any. */
 export function faultsOf() {
   const faults = [];
   const { documentElement: root } = document;
@@ -108,7 +108,7 @@ export function faultsOf() {
   return faults;
 }
 
-/** The focused element and whether its focus is visible; null when the focus is back at the document. */
+/** The focused element and whether its focus is visible; null when the focus has returned to the document. */
 export function focused() {
   const element = document.activeElement;
   if (!element || element === document.body) return null;

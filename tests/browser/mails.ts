@@ -30,7 +30,7 @@ const VALUES = {
   NewEmail: "mira@new.example.com",
 };
 
-/** Every mail by name: digests, the identity provider's mails, and mails that are written as text. */
+/** Every mail by name: digests, the identity provider's mails, and mails written as text. */
 async function mails(): Promise<[name: string, mail: ExampleMail][]> {
   const words = wordsOf("en");
   const digests = Object.entries(EXAMPLES).map(async ([name, content]): Promise<[string, ExampleMail]> => [
@@ -170,7 +170,7 @@ Deno.test(
   },
 );
 
-/** Runs in the page: the background for the browser's own text color of the theme. */
+/** Runs in the page: the background that fits the browser's own text color in the theme. */
 const CANVAS = `(() => {
   document.body.insertAdjacentHTML("beforeend", '<i style="background:Canvas"></i>');
   const { backgroundColor } = getComputedStyle(document.body.lastChild);

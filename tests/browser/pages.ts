@@ -1,6 +1,7 @@
 /**
- * `deno task suite browser`: every page in Chromium, at four widths and in both themes; the short form shows each page
- * once, in turn on a phone and on a dark desktop. Pictures go to `node_modules/.cache/pictures`, except in CI.
+ * `deno task suite browser`: every page in Chromium, at four widths and in both themes. The short form shows each page
+ * once, alternating between a phone and a dark desktop. Pictures are saved in `node_modules/.cache/pictures`, except
+ * in CI.
  */
 import { assertEquals } from "@std/assert";
 import axe from "axe-core";
@@ -39,7 +40,7 @@ Deno.test.afterAll(async () => {
 });
 
 /**
- * One context for all pages, because a new one for each took half of the time. Also the problems of the page under
+ * One context for all pages, because a new one for each took half of the time; and the problems of the page under
  * test.
  */
 async function openWindow(colorScheme: typeof THEMES[number]) {
@@ -55,7 +56,7 @@ async function openWindow(colorScheme: typeof THEMES[number]) {
   return { page, complaints };
 }
 
-/** A site that serves the page under test at every address. */
+/** A site that serves the page under test at every URL. */
 function openStage(): typeof stage {
   let shown: State | undefined;
   let siteUrl = "";

@@ -1,6 +1,6 @@
 /**
- * `deno task suite pictures`: the pictures of the README, in `docs/pictures/`. Without `UPDATE_PICTURES` they are
- * rendered but not saved, since no two machines render the same bytes.
+ * `deno task suite pictures`: the pictures of the README, in `docs/pictures/`. Without `UPDATE_PICTURES` it renders
+ * but does not save them, since no two machines render the same bytes.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Browser, Page } from "playwright-core";
@@ -13,11 +13,11 @@ import { launchChromium } from "./chromium.ts";
 import { STATES } from "./states.ts";
 
 const KEPT = new URL("../../docs/pictures/", import.meta.url).pathname;
-/** As wide as a phone and equally large, because they are shown side by side. */
+/** As wide as a phone and of equal size, because the README shows them side by side. */
 const VIEWPORT = { width: 440, height: 640 };
 /** Smaller, so that the chart fills it: all pictures have the same size in pixels. */
 const CHART_VIEWPORT = { width: 374, height: 544 };
-/** The total size that a reader has to load. */
+/** The total size that a reader must load. */
 const MOST_BYTES = 200_000;
 
 const PICTURES: Record<string, (page: Page) => Promise<void>> = {

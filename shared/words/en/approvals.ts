@@ -19,7 +19,7 @@ const WRITES = {
 
 /** A limit in the reader's words. */
 interface Limits {
-  /** "€200.00"; undefined for none. */
+  /** "€200.00"; undefined without a limit. */
   over: string | undefined;
   records: number | null;
 }
@@ -33,7 +33,7 @@ function limits({ over, records }: Limits): string {
 }
 
 export const approvals = {
-  /** Tools' actions by name: for the choice in a form, and in front of a rule. */
+  /** Tools' actions by name, for the choice in a form and at the beginning of a rule. */
   writes: WRITES,
   any: "Any change to the books",
   anyChange: "Any change",

@@ -8,7 +8,7 @@ import { money, or, PRIVATE_CATEGORY, quoted } from "./phrases.ts";
 interface Category {
   name: string;
   make_by?: "create_missing_categories" | "update_settings";
-  /** Whether the person wants it hidden. A category that everybody sees can't replace it. */
+  /** Whether the person wants to hide it. A category that everybody sees can't replace it. */
   is_private?: true;
   details?: { suggestions?: readonly string[]; categories?: readonly string[] };
 }

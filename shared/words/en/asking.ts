@@ -1,4 +1,4 @@
-/** Forms with which a client asks its person. */
+/** Words of the forms in which a client asks its person. */
 import { count } from "./phrases.ts";
 
 interface Choice {

@@ -5,18 +5,18 @@ import type { Refusal } from "../message.ts";
 import { documentRefusals, doubts } from "./documents.ts";
 import { and, count } from "./phrases.ts";
 
-/** Why a file is not kept. @param reason its code */
+/** Why a file is not stored. @param reason its code */
 const refused = ({ reason, ...params }: { reason: string }): string =>
   findWords(documentRefusals, reason, () => "It is not an invoice or a receipt that can be read.")(params);
 
-/** The limits that a refusal code alone does not have. */
+/** The limits that a refusal code does not name. */
 const LIMITS: Record<string, Record<string, number>> = {
   "invalid_argument.document_too_large": { most_mb: 10 },
   "invalid_argument.document_pdf_long": { most: 200 },
   "invalid_argument.document_mail_complex": { most: 20 },
 };
 
-/** Why a mail's attachment is not kept. */
+/** Why a mail's attachment is not stored. */
 const notKept = (reason: string): string =>
   reason === "document_quota"
     ? "The documents use all the storage in the plan."

@@ -12,7 +12,7 @@ interface Dated extends Named {
   due_on: string;
 }
 
-/** A due date that was open when its bill was paused; `paid` when a part of it was. */
+/** A due date that was open when its bill was paused; `paid` if part of it was paid. */
 type OpenDate = Partial<Money> & { due_on: string; paid?: string };
 
 export const refusals = {

@@ -8,7 +8,7 @@ interface Missing {
   missing: string[];
   /** The number of requested records. */
   asked: number;
-  /** Names of those that were deleted. */
+  /** Names of the deleted records. */
   deleted?: string[];
   organization: string;
 }
@@ -168,7 +168,7 @@ export const warnings = {
 const debt = ({ from, to, ...owed }: Balance): string =>
   `${from ?? "a former member"} owes ${to ?? "a former member"} ${money(owed)}`;
 
-/** The total count and the first few. */
+/** The total count, and the first few names. */
 interface First {
   count: number;
   names: string[];

@@ -1,6 +1,6 @@
-/** Words of the chart's page. Amounts, days and percentages come as the reader's locale writes them. */
+/** Words of the chart's page. Amounts, days and percentages are already in the reader's locale. */
 
-/** Headers of columns, in the page's table and in the table for hosts without charts. */
+/** Column headers, in the page's table and in the table for hosts without charts. */
 export const columns = {
   amount: "Amount",
   category: "Category",
@@ -10,17 +10,17 @@ export const columns = {
   step: { day: "Day", week: "Week from", month: "Month" },
 };
 
-/** An incomplete step of time. */
+/** An incomplete time step. */
 export const part = (step: string): string => `${step} (part)`;
 
 /** A bill that is due several times in a row. */
 export const times = (name: string, dates: number | undefined): string => dates ? `${name} (${dates} ×)` : name;
 
 export interface Used {
-  /** Absent when earlier overspending used up all of it. */
+  /** Absent when earlier overspending used up the whole budget. */
   percent?: string;
   amount: string;
-  /** Only when the budget was set after the period. */
+  /** Only if the budget was set after the period. */
   setOn?: string;
 }
 
@@ -46,7 +46,7 @@ export const chartPage = {
   cancelled: "The chart was cancelled.",
   nothingSpent: "Nothing spent",
   nothingDue: "Nothing due",
-  /** After amounts, if there are no others. @param when "this month", `dueBy` */
+  /** After the amounts, if the chart has no others. @param when "this month", `dueBy` */
   withoutRate: (when: string, currency: string): string => `${when}, without a known exchange rate to ${currency}`,
   /** After names of bills. @param when `dueBy` */
   withoutAmount: (when: string): string => `${when}, amount not known yet`,

@@ -4,7 +4,7 @@ import type { Limit, Refusal, Unit } from "../message.ts";
 import { count, LOG_INCOME, PRIVATE_CATEGORY, quoted } from "./phrases.ts";
 
 interface Problem {
-  /** Path of the field, `items[0].amount`; absent for a problem of the arguments as a whole. */
+  /** Path of the field, `items[0].amount`; absent for a problem with the arguments as a whole. */
   subject?: string;
   hint?: FormHint;
 }
@@ -84,7 +84,7 @@ function form(hint: FormHint): string {
   }
 }
 
-/** The tools that take the ids that this one rejects. */
+/** The tools that accept the ids that this one rejects. */
 const IDS = new Map([
   [
     "pay",

@@ -1,6 +1,6 @@
 /** Doubts about a document, and reasons to refuse a file. */
 
-/** By check of `shared/documents/invoice/settle.ts`. */
+/** Keyed by check of `shared/documents/invoice/settle.ts`. */
 const CHECKS: Record<string, string> = {
   line: "a line",
   lines: "the sum of its lines",
@@ -16,7 +16,7 @@ const CHECKS: Record<string, string> = {
   payable: "what is left to pay",
 };
 
-/** By code, after `DocumentFacts.questions`. */
+/** Keyed by code of `DocumentFacts.questions`. */
 export const doubts = {
   totals_differ: (
     { check, written, computed }: { check?: string; written?: string; computed?: string },
@@ -44,7 +44,7 @@ export const doubts = {
 
 const sentence = (words: string) => words.charAt(0).toUpperCase() + words.slice(1);
 
-/** Why a file is not kept, and the next step, by code. */
+/** Why a file is not stored, and the next step, by code. */
 export const documentRefusals = {
   "invalid_argument.document_too_large": ({ most_mb }: { most_mb: number }): string =>
     `This file is larger than ${most_mb} MB. Scan it again with fewer colors, or split it.`,

@@ -1,4 +1,4 @@
-/** Words of `draft_cancellation`, and for the contract behind a bill. */
+/** Words of `draft_cancellation`, and of the contract behind a bill. */
 import type { MissingInLetter } from "../letters.ts";
 import type { Refusal } from "../message.ts";
 import { and } from "./phrases.ts";
@@ -14,7 +14,7 @@ const MISSING: Record<MissingOfContract, string> = {
   notice_to: 'to which day notice is given (notice, "… to month", quarter or day)',
 };
 
-/** The facts that a last day to cancel depends on. */
+/** The facts that determine the last day to cancel. */
 export const missingOfContract = (missing: readonly MissingOfContract[]): string =>
   and(missing.map((one) => MISSING[one]));
 
@@ -24,7 +24,7 @@ export const span = (months: number): string =>
 /** "another year". */
 export const term = (months: number): string => `another ${span(months).replace(/^a /, "")}`;
 
-/** The notice period as people say it: "1 months to month" is "1 month's notice to the end of a month". */
+/** The notice period as people express it: "1 months to month" is "1 month's notice to the end of a month". */
 export const noticePeriod = (notice: string): string => {
   const [length, until] = notice.split(" to ");
   const [count, unit] = length!.split(" ");
@@ -39,7 +39,7 @@ export const noticePeriod = (notice: string): string => {
   return `${count} ${count === "1" ? `${name}’s` : `${name}s’`} notice${ends ? ` to ${ends}` : ""}`;
 };
 
-/** The requirement for a cancellation on its last day. */
+/** What a cancellation must do by its last day. */
 export const arrivesToday = (form?: CancelForm): string =>
   `it has to arrive today${
     form === "letter"
@@ -49,7 +49,7 @@ export const arrivesToday = (form?: CancelForm): string =>
       : ", so a letter by post comes too late: use an email or a website, if the contract allows it"
   }`;
 
-/** How the contract is to be cancelled; empty if unknown or free. */
+/** The required form of the cancellation; empty if unknown or free. */
 export const inForm = (form?: CancelForm): string =>
   form === "letter" ? " by letter" : form === "email" ? " by email" : form === "online" ? " online" : "";
 

@@ -3,7 +3,7 @@ import { type CancelForm, inForm, noticePeriod, span } from "./draft_cancellatio
 import { and } from "./phrases.ts";
 import { monthDays } from "./schedule.ts";
 
-/** One of the members who bear a cost; without an address, a former member. */
+/** A member who bears part of a cost; a former member has no address. */
 interface Bearer {
   member?: string | null;
   weight: number;
@@ -13,7 +13,7 @@ const names = (between: readonly Bearer[]): string => and(between.map(({ member 
 const FORMER_MEMBER = "a former member";
 
 export const effects = {
-  /** After its name. */
+  /** Added after its name. */
   verbs: { added: "added", deleted: "deleted", changed: "changed" },
   yes: "yes",
   no: "no",
@@ -22,7 +22,7 @@ export const effects = {
   uncategorized: "Uncategorized",
   percent: (percent: number): string => `${percent}%`,
   monthDays,
-  /** How something is split. */
+  /** How a cost is split. */
   shared: {
     equally: (between: readonly Bearer[]): string => `equally between ${names(between)}`,
     shares: (between: readonly Bearer[]): string =>
@@ -31,7 +31,7 @@ export const effects = {
   },
   /** A fact of a contract; `shown` is its value in the reader's format. */
   contract: (key: string, value: string, shown: string): string => CONTRACT[key]?.(value) ?? `${NAMED[key]} ${shown}`,
-  /** How it reads in a line of text: "Lunch changed: amount 12.00 EUR → 14.50 EUR, date …". */
+  /** Its form in a line of text: "Lunch changed: amount 12.00 EUR → 14.50 EUR, date …". */
   line: ({ what, verb, fields }: { what: string; verb: string; fields: string[] }): string =>
     fields.length > 0 ? `${what} ${verb}: ${fields.join(", ")}` : `${what} ${verb}`,
   field: ({ label, before, after }: { label: string; before?: string; after?: string }): string =>
@@ -41,7 +41,7 @@ export const effects = {
   after: "After",
 };
 
-/** Facts of a contract that are shown after a word. */
+/** Facts of a contract that follow a word. */
 const NAMED: Record<string, string> = {
   started_on: "started on",
   customer_number: "customer number",

@@ -1,6 +1,6 @@
 /**
- * Familiar names of the fields that a change names: columns of captured tables and of the settings, and the fields that
- * a summary of `update_expenses` or `update_bill` has in their place. A test compares them with the database.
+ * Familiar names of the fields that a change names: columns of captured tables and of the settings, and the fields
+ * that summaries of `update_expenses` or `update_bill` use instead. A test compares them with the database.
  */
 export const fields = {
   account_id: "account",
@@ -102,7 +102,7 @@ export const fields = {
   weekend_rule: "weekend rule",
 };
 
-/** A field that only a newer database knows keeps its own name. */
+/** A field that only a newer database has keeps its own name. */
 export const fieldName = (field: string): string =>
   (fields as Record<string, string>)[field] ?? field.replaceAll("_", " ");
 

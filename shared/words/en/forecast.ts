@@ -34,7 +34,7 @@ const course = ({ lowest, end }: { lowest: Point; end: Point }, currency: string
   }.`;
 
 export const forecast = {
-  /** The end and the lowest day of a forecast, and the same after the requested spending. */
+  /** The end and the lowest day of a forecast, and both again after the requested spending. */
   expected: ({ currency, after_spending: spent, ...expected }: Expected): string =>
     `Likely ${course(expected, currency)}${
       spent

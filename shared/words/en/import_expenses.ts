@@ -190,7 +190,7 @@ export const refusals = {
   }),
 };
 
-/** The state of an import that isn't ready. */
+/** The state of an unfinished import. */
 export const importing = {
   onlyShown: (hasQuestions: boolean): string =>
     `This is a preview. ${
@@ -199,7 +199,7 @@ export const importing = {
   underWay: "Still reading the file. Call again with the same import_id to continue.",
 };
 
-/** Assumptions that nothing in the file proves. */
+/** Assumptions that the file does not prove. */
 export const assumptions = {
   balance_differs: ({ difference, currency }: { difference: string; currency?: string }): string =>
     `The balances in the file moved by ${
@@ -258,7 +258,7 @@ type Amount = (amount: string, currency: string) => string;
 const plain: Amount = (amount, currency) => money({ amount, currency });
 
 const named = ({ name, amount, currency }: Effect, write = plain): string => `${name} ${write(amount, currency)}`;
-/** The effects of a commit on the books in addition to new expenses: "Broadcasting fee 55.08 EUR". */
+/** The effects of a commit on the books besides new expenses: "Broadcasting fee 55.08 EUR". */
 export const effects = {
   pays: named,
   corrects: ({ name, was, amount, currency }: Effect, write = plain): string =>

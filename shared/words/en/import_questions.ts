@@ -1,4 +1,4 @@
-/** Questions of `import_expenses`, and rows that it counts although a person might not. */
+/** Questions of `import_expenses`, and rows that it counts although a person might disagree. */
 import type { Money } from "../message.ts";
 import { count, money, or, quoted, totals } from "./phrases.ts";
 
@@ -26,7 +26,7 @@ export const questions = {
       date: string;
       /** The kind of a row that is not spending. */
       kind?: string;
-      /** Without an amount, a bill's date that has none yet. */
+      /** A bill's due date; the amount is absent while it is unknown. */
       candidates: (Partial<Money> & { id: string; name: string; date: string; account?: string })[];
     },
   ): string => {
@@ -42,7 +42,8 @@ export const questions = {
       return `${said}, is not spending: is it the other half of ${known} in the books, which is then removed as a ` +
         'transfer ("same"), or is it unrelated ("new")?';
     }
-    // The name matches and the bank's amount is slightly larger, because the person stated it without the tip.
+    // The name matches and the bank's amount is slightly larger, because the person stated the amount without the
+    // tip.
     const [first] = candidates;
     const paid = Number(row.amount) / Number(first?.amount);
     const tip = first && first.currency === row.currency && first.id.startsWith("exp_") && paid > 1 && paid <= 1.3
@@ -71,7 +72,7 @@ interface Recalled {
   line: number;
   name: string;
   as: "new" | "transfer" | "linked";
-  /** The bill that it pays. */
+  /** The bill that the row pays. */
   of?: string;
 }
 

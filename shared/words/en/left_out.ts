@@ -1,4 +1,4 @@
-/** The lines that an import leaves out, by kind. */
+/** The lines that an import omits, by kind. */
 import { count } from "./phrases.ts";
 
 type LeftOut = (n: number, shown?: string) => string;

@@ -1,4 +1,4 @@
-/** Words of `list_bills`, and of every tool that takes a bill's id or changes several of its dates. */
+/** Words of `list_bills`, and of every tool that accepts a bill's id or changes several of its dates. */
 import type { ShareNote } from "../facts.ts";
 import type { Refusal } from "../message.ts";
 import { count, money, names } from "./phrases.ts";
@@ -8,7 +8,7 @@ interface Dates {
   dates: [string, ...string[]];
 }
 
-/** A percentage without effect on totals. Not called "my", because several people read it. */
+/** A percentage that no total counts. Not called "my", because several people read it. */
 export const shareNote = ({ percent, amount, currency }: ShareNote): string =>
   `A note: ${percent}%${amount ? `, ${money({ amount, currency })}` : ""}. ` +
   "Payments, totals and balances count the whole amount.";

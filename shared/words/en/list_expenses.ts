@@ -46,7 +46,7 @@ export const refusals = {
   }),
 };
 
-/** Payments that a filter misses, from the latest 500. */
+/** Payments that a filter misses, among the latest 500. */
 interface LeftOut {
   count: number;
   is_least?: true;

@@ -9,7 +9,7 @@ import { budget } from "./update_settings.ts";
 export const awaited = (is_awaited: boolean): string =>
   is_awaited ? " The rate has been requested and may arrive with the next daily run." : "";
 
-/** A date of a bill for which an expense seems to be the payment. */
+/** A due date of a bill that an expense seems to pay. */
 interface LikelyBill {
   name: string;
   due_on: string;
@@ -211,7 +211,7 @@ export const warnings = {
       back.length === 1 ? "is" : "are"
     } booked as spending. If that money came back, undo ` +
     "this and log it with is_refund true.",
-  /** @param items.by missing for the person's own records */
+  /** @param items.by absent for the person's own records */
   "resembles_another": (
     { items }: { items: (Money & { name: string; other: string; by?: string })[] },
   ): string =>
@@ -288,7 +288,7 @@ export const changes = {
       );
       return `Logged ${names(first, { count: all + balances.length + incomes.length })}`;
     }
-    // If all expenses were in the books already, only a category was created.
+    // If the books already contained all expenses, the call only created a category.
     if (all === 0) return "Logged nothing new";
     if (all === 1) return `Logged ${first[0]}, ${totals(totals_by_currency, format.money)}`;
     return `Logged ${count(all, "expense")}: ${names(first, { count: all })}`;

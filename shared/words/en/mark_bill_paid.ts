@@ -9,10 +9,10 @@ interface Dated {
   due_on: string;
 }
 
-/** A payment that is in the books. */
+/** A payment that the books already contain. */
 type Paid = Money & { paid_on: string; by?: string; is_automatic?: boolean; parts?: number };
 
-/** The next step when the payee took the money twice. */
+/** The next step after the payee took the money twice. */
 const chargedTwice = (payee: string): string =>
   `If it was charged a second time, record that with log_expenses, payee ${quoted(payee)} and on_duplicate "allow".`;
 
@@ -22,7 +22,7 @@ const payer = ({ paid_on, by, is_automatic, parts }: Omit<Paid, keyof Money>): s
     is_automatic ? "automatically" : `by ${by ?? "a former member"}`
   } on ${paid_on}`;
 
-/** How to correct the payments of a date. */
+/** How to correct the payments for a date. */
 const correcting = (due_on: string, { parts }: Paid): string =>
   parts
     ? `To correct the recorded payments, reopen that date (update_bill with occurrence {"due_on": "${due_on}", "action": "reopen"}) and pay it ` +

@@ -100,7 +100,7 @@ export const en = {
     ...importExpenses.changes,
     ...attachDocument.changes,
   },
-  /** In the language of the recipient, not of the reader. */
+  /** In the recipient's language, not the reader's. */
   letters: LETTERS,
   missingInLetter: draftCancellation.missingInLetter,
   afterDraft: draftCancellation.afterDraft,
@@ -158,7 +158,7 @@ export const en = {
   >,
   undoneChange: undoChange.undoneChange,
   fetchedFrom: syncBillAmounts.fetchedFrom,
-  /** The items that an undo reverted, and the ones it could not. */
+  /** The items that an undo reverted, and the items that it could not. */
   subject: undoChange.subject,
   reversal: undoChange.reversal,
   kept: undoChange.kept,
@@ -176,7 +176,7 @@ export const en = {
   shareNote: listBills.shareNote,
   rateRule: listExpenses.rateRule,
   mails,
-  /** Introduces the problem of one item among several in a call. */
+  /** Introduces the problem with one of several items in a call. */
   ofItems: ({ failed, all, first, name }: { failed: number; all: number; first: number; name: string }): string =>
     `${failed} of ${all} items cannot be logged, so none was written. Item ${first}, "${name}": `,
 };

@@ -1,6 +1,6 @@
 /**
- * Phrases that many messages share: money, lists of names, counts. Models read the texts of tools, so figures look like
- * the data beside them in every locale: days as YYYY-MM-DD, months as YYYY-MM, and amounts with a decimal point, a
+ * Phrases that many messages share: money, lists of names, counts. Models read the texts of tools, so figures have the
+ * same form as the data in every locale: days as YYYY-MM-DD, months as YYYY-MM, and amounts with a decimal point, a
  * hyphen for a minus and no thousands separators.
  */
 import { DATA_FORMAT } from "../effect_format.ts";
@@ -10,7 +10,8 @@ import type { Money } from "../message.ts";
 export const money = ({ amount, currency }: Money): string => `${amount} ${currency}`;
 
 /**
- * "14.50 EUR and 3.00 USD", from totals by currency. Omits minus signs: the sentence around it names refunds as such.
+ * "14.50 EUR and 3.00 USD", from totals by currency. Omits minus signs, because the surrounding sentence names
+ * refunds.
  */
 export const totals = (byCurrency: Readonly<Record<string, string>>, write = DATA_FORMAT.money): string =>
   and(Object.entries(byCurrency).map(([currency, amount]) => write(amount.replace(/^-/, ""), currency)));
@@ -37,7 +38,7 @@ export const and = (all: readonly string[]): string =>
 export const or = (all: readonly string[]): string =>
   all.length < 2 ? all.join("") : `${all.slice(0, -1).join(", ")} or ${all.at(-1)}`;
 
-/** Balances that cause no mail about the limit. Without an account, of all together. */
+/** Balances that cause no mail about the limit. Without an account, the sum of all. */
 export interface Unwatched {
   already_below?: (Money & { account?: string })[];
   no_rate?: { account?: string; currency: string }[];
@@ -85,7 +86,7 @@ export const percent = (number: number): string => `${number}%`;
 /** "+8.0%" */
 export const signedPercent = (number: number): string => `${number < 0 ? "-" : "+"}${Math.abs(number).toFixed(1)}%`;
 
-/** The balances before and after a day, each with its day. */
+/** The balances before and after a day, each with its own day. */
 export interface KnownBalance {
   account: string;
   currency: string;

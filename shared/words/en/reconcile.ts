@@ -5,7 +5,7 @@ import { and, count, type KnownBalance, knownBalances, money, totals as sums } f
 export const warnings = {
   "balance_of_day_unknown": ({ day, known }: { day: string; known: KnownBalance[] }): string =>
     `No balance of ${day} is known. ${knownBalances(known, day)}`,
-  /** @param difference of each balance from the one before and the lines between. */
+  /** @param difference between each balance and the sum of the previous one and the lines between them. */
   "balance_gap": (
     { account, balances }: { account: string; balances: (Money & { on: string; difference: string })[] },
   ): string =>

@@ -4,7 +4,7 @@ import type { Money, Refusal } from "../message.ts";
 import { and, ask, money, type WhoCan } from "./phrases.ts";
 
 interface Parties {
-  /** Missing for a former member. */
+  /** Absent for a former member. */
   from?: string;
   to?: string;
 }

@@ -63,7 +63,7 @@ interface Spent {
 }
 
 interface Upcoming {
-  /** `estimated` is a part of the amount. */
+  /** `estimated` is the estimated part of the amount. */
   total: Money & { count: number; overdue: number; estimated?: string };
   to: string;
   unconverted: Money[];
@@ -80,7 +80,7 @@ interface Limit extends Money {
 const usedOf = ({ used_percent, set_on, ...amount }: Limit): string =>
   used({
     amount: money(amount),
-    // Refunds above the spending use nothing.
+    // Refunds larger than the spending use nothing.
     ...(used_percent !== undefined && { percent: percent(Math.max(0, used_percent)) }),
     ...(set_on && { setOn: set_on }),
   });

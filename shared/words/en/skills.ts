@@ -1,4 +1,4 @@
-/** A guide for assistants before they keep books, besides the prompts. Loaded at the first request. */
+/** A guide that assistants read before they keep books, besides the prompts. Loads at the first request. */
 export const guide = {
   description: "How to keep a household's or small company's expenses and bills here, and what to ask people.",
   text: `\

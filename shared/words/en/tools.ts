@@ -83,7 +83,7 @@ export const tools = {
   attach_document: {
     title: "Attach a document",
     description: "No arguments: a link to upload documents. document_id: attaches one. Pays nothing.",
-    /** Where the tool shows its argument for a file. */
+    /** Where the tool shows its file argument. */
     descriptionOfFile: "Stores file or gives an upload link. document_id: attaches one. Pays nothing.",
   },
   settle_up: {

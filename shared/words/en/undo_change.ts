@@ -106,7 +106,7 @@ export function subject(of: Subject, format: Pick<EffectFormat, "date" | "money"
   }
 }
 
-/** How one item was reverted: a date's status, a row removed or restored, or fields changed back. */
+/** How an undo reverted one item: a date's status, a removed or restored row, or restored fields. */
 export function reversal({ what, verb, fields = [] }: { what: string; verb?: string; fields?: string[] }): string {
   if (verb === "removed" || verb === "restored") return `${what} ${verb}`;
   if (verb) return `${what} is ${verb} again`;

@@ -185,11 +185,11 @@ interface Changed {
   default_lead_days?: number;
   hide_amounts_in_email?: boolean;
   mails?: "mine" | "all" | "none";
-  /** Whether members see only their recorded and assigned records. */
+  /** Whether members see only the records that they recorded or that are assigned to them. */
   own_only?: boolean;
   /** Whether notes, tags and categories may change in closed months. */
   relabel_closed?: boolean;
-  /** "" when there is none. */
+  /** "" without one. */
   low_balance_limit?: Money | "";
   /** The accounts of the DATEV export changed. */
   datev?: true;

@@ -5,7 +5,7 @@ export interface Line {
   rate: string;
   quantity?: string;
   price?: string;
-  /** The quantity that a price applies to. */
+  /** The quantity to which a price applies. */
   per?: string;
   /** UNTDID 5305; S by default. */
   category?: string;

@@ -1,4 +1,4 @@
-/** Adds a document like the upload page. */
+/** Adds a document as the upload page does. */
 import type { Books, Json } from "../books.ts";
 
 let files = 0;

@@ -62,7 +62,7 @@ function written(part: MailPart): string {
 
 /** A part that contains others. */
 export function multipart(kind: string, parts: MailPart[]): MailPart {
-  // Longer in outer parts, so that each differs from its inner ones.
+  // Longer in outer parts, so each differs from its inner ones.
   const boundary = `b${parts.map(written).join("").length}`;
   const content = `${parts.map((part) => `--${boundary}\r\n${written(part)}\r\n`).join("")}--${boundary}--\r\n`;
   return { type: `multipart/${kind}; boundary=${boundary}`, content: Buffer.from(content, "latin1"), encoding: "8bit" };

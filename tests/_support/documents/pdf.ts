@@ -1,4 +1,4 @@
-/** Writes small PDFs like several kinds of programs. */
+/** Writes small PDFs like those of several kinds of programs. */
 import { zlibSync } from "fflate";
 
 export interface PdfText {
@@ -19,7 +19,7 @@ export interface PdfStyle {
   isPacked?: boolean;
   /** The pages' contents within a form, as some printer drivers write them. */
   isForm?: boolean;
-  /** Clockwise, in degrees: the texts stay upright for readers. */
+  /** Clockwise, in degrees; readers see upright texts. */
   rotate?: 0 | 90 | 270;
   attachments?: { name: string; content: string | Uint8Array }[];
   /** More entries of the catalog. */
@@ -43,7 +43,7 @@ const tableOf = (encoding: string) =>
   new Map(Array.from({ length: 256 }, (_, byte) => [new TextDecoder(encoding).decode(Uint8Array.of(byte)), byte]));
 const WINDOWS = tableOf("windows-1252");
 const MAC = tableOf("macintosh");
-/** Codes that a font's own encoding gives to letters: from 1 on, in order of first use. */
+/** Codes that a font's own encoding assigns to letters: from 1 on, in order of first use. */
 const OWN_START = 33;
 
 export const stream = (dict: string, content: string | Uint8Array, isCompressed = false): string => {
@@ -178,7 +178,7 @@ export function writePdf(pages: PdfText[][], style: PdfStyle = {}): Uint8Array {
   return pdfFile(objects, { isPacked: style.isPacked ?? false, trailer: style.trailer ?? "" });
 }
 
-/** Rotated against the page, so that a reader sees it upright. */
+/** Rotated against the page, so a reader sees it upright. */
 function matrixOf(rotate: 0 | 90 | 270, x: number, y: number): number[] {
   if (rotate === 90) return [0, 1, -1, 0, y, x];
   if (rotate === 270) return [0, -1, 1, 0, HEIGHT - y, WIDTH - x];

@@ -1,10 +1,10 @@
 /// <reference lib="dom" />
-/** The chart in its own page, framed by a minimal host like an assistant's. */
+/** The chart in its own page, framed by a minimal host that resembles an assistant. */
 import { build, stop } from "esbuild";
 import type { Frame, Page } from "playwright-core";
 import { CHART_PAGE } from "../../../functions/mcp/chart/page.ts";
 import type {} from "./host.ts";
-// Only so that Deno installs it for esbuild.
+// Imported only so that Deno installs it for esbuild.
 import "@modelcontextprotocol/ext-apps/app-bridge";
 
 /** The host's script. */

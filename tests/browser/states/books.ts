@@ -15,7 +15,7 @@ import {
 
 const ID = "org_home00000000";
 
-/** The view of a person who does not own it. */
+/** The view of a person who does not own the organization. */
 const OTHERS = { ...ORGANIZATION_STATE, owner: "anna@example.com", is_owner: false };
 const PATH = `/books?organization=${ID}`;
 

@@ -1,4 +1,4 @@
-/** Connecting a bill to a provider: choosing one, its form, and refusals. */
+/** The pages that connect a bill to a provider: the choice, the form, and refusals. */
 import type { ConnectionRefusal, OpenConnection } from "../../../shared/db/provider_link_store.ts";
 import { signIn } from "../../functions/auth-callback/harness.ts";
 import {
@@ -35,7 +35,7 @@ const connecting = (
 ): State =>
   signedIn(`connect-${name}`, connectPath(provider), { answers: { open_connection: { ...opened, ...connection } } });
 
-/** The same page after a submitted credential got this answer from the provider. */
+/** The same page after the provider gave this response to a submitted credential. */
 const tried = (name: string, status: number, key: string): State =>
   page(`connect-${name}`, async ({ pages }) => {
     pages.ask.answer = () => new Response(null, { status });

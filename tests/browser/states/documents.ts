@@ -42,7 +42,7 @@ const question: ShownDocument = {
     { id: "bill_000000000002", name: HOSTILE, due_on: "2026-12-01", amount: "123456789.20", currency: "EUR" },
   ],
 };
-/** Whose facts a person can choose. */
+/** A person can choose its facts. */
 const unsure: ShownDocument = {
   ...question,
   read: { payee: LONG },
@@ -79,7 +79,7 @@ const remembered: ShownDocument = {
   read: { ...base.read, number: UNBROKEN },
   remembered: { number: "2026-10-12", gross: "2026-10-12", issued_on: "2026-10-12", due_on: "2026-10-12" },
 };
-/** In every state that the books page lists. */
+/** A document in every state that the books page lists. */
 export const DOCUMENTS: ShownDocument[] = [alarming, question, { ...loose, state: "new" }, unread, {
   ...loose,
   state: "new",

@@ -1,4 +1,7 @@
-/** Words of the mails that tell the owner and the members of an organization that it will be deleted, or that it stays. */
+/**
+ * Words of the mails that inform the owner and the members of an organization that it will be deleted, or that it
+ * stays.
+ */
 
 export const deletion = {
   going: (

@@ -50,7 +50,7 @@ interface Counts {
   today: number;
   week: number;
   later: number;
-  /** The last day of those that are due later. */
+  /** The last due date of the omitted bills. */
   until: string;
   overdue: number;
   trial: number;
@@ -63,10 +63,10 @@ interface Counts {
   lowBalance: number;
   usedUp: number;
   almostUsedUp: number;
-  /** Documents attached to nothing, and mail to accept or block. */
+  /** Documents without a record, and mail to accept or block. */
   documents: number;
   mails: number;
-  /** Lines that are left out. */
+  /** Omitted lines. */
   others: number;
 }
 
@@ -77,7 +77,7 @@ export const digest = {
   subject: (parts: string[]): string => sentence(parts.join("; ")),
   headline: (parts: string[]): string => parts.map((part) => `${sentence(part)}.`).join(" "),
 
-  /** A mail about one thing. `when` is "today" or "on Mon, Oct 5". */
+  /** A mail about one item. `when` is "today" or "on Mon, Oct 5". */
   one: {
     on: (date: string): string => `on ${date}`,
     overdue: ({ name, since }: { name: string; since: string }): string => `${name} has been overdue since ${since}`,
@@ -85,7 +85,9 @@ export const digest = {
     ...comingUp,
     budget: usedBudget,
   },
-  /** A mail about several: "2 bills due today, 3 more this week, 1 overdue". Counts the fifth kind and later as one. */
+  /**
+   * A mail about several items: "2 bills due today, 3 more this week, 1 overdue". Combines all kinds after the fourth.
+   */
   counts: (many: Counts): string => {
     const parts: [count: number, text: string][] = [];
     const add = (count: number, one: string, several: string) => {
@@ -144,7 +146,7 @@ export const digest = {
     sinceLastTime: ({ amount, share, isLess }: Difference & { amount: string }): string =>
       `${amount} ${isLess ? "less" : "more"} than last time${share ? `, ${isLess ? "down" : "up"} ${share}` : ""}`,
   },
-  /** The text of a line of upcoming dates, beside its date. Omits unknown or hidden amounts. */
+  /** The text beside an upcoming date. Omits unknown or hidden amounts. */
   notice: {
     trial: ({ amount, ...often }: { amount?: string } & Rhythm): string =>
       `the trial ends${amount ? `, then it costs ${amount}${rhythm(often)}` : ""}`,
@@ -169,7 +171,7 @@ export const digest = {
       amounts
         ? `the price goes from ${amounts.old} to ${amounts.new}${amounts.share ? `, up ${amounts.share}` : ""}`
         : "the price goes up",
-    /** @param balance.isTotal of all accounts together */
+    /** @param balance.isTotal whether it is the sum of all accounts */
     low_balance: ({ amount, low, limit, isTotal }: {
       amount?: string;
       low?: string;
@@ -181,7 +183,10 @@ export const digest = {
       }`,
     awaited: "paid automatically, not in your totals until its amount is known",
   },
-  /** Words for the used part of a budget, after its name; amounts are left out when hidden, the percentage when none is left. */
+  /**
+   * Words for the used part of a budget, after its name. Omits amounts when they are hidden, and the percentage when
+   * nothing is left.
+   */
   budget: {
     all: "All spending",
     used: ({ spent, limit, carried, percent, per, isOver, isPartial }: {

@@ -1,4 +1,4 @@
-/** Words of the mails that ask somebody to join an organization, or to take it over. */
+/** Words of the mails that invite a person to join an organization, or to take it over. */
 
 type GivenRole = "manager" | "member" | "viewer";
 
@@ -13,7 +13,7 @@ const AS: Record<GivenRole, string> = { manager: "a manager", member: "a member"
 interface Invited {
   /** The inviter's address. */
   inviter: string;
-  /** In quotation marks; undefined when it has no legible name. */
+  /** In quotation marks; undefined if the name is illegible. */
   organization: string | undefined;
   role: GivenRole;
   address: string;

@@ -3,11 +3,11 @@
 interface About {
   /** The address of the person who asks. */
   proposer: string;
-  /** The app in quotation marks; undefined when there is none or it has no legible name. */
+  /** The app in quotation marks; undefined without an app or a legible name. */
   app: string | undefined;
   /** "delete 12 expenses" */
   act: string;
-  /** In quotation marks; undefined when it has no legible name. */
+  /** In quotation marks; undefined if the name is illegible. */
   organization: string | undefined;
 }
 
@@ -26,7 +26,7 @@ const list = (lines: readonly string[]): string => lines.map((line) => `- ${line
 const asker = ({ proposer, app }: Pick<About, "proposer" | "app">): string =>
   app ? `${proposer}’s app ${app}` : proposer;
 
-/** The same for the first and the second mail. @param lead its first line */
+/** The same words for the first and the second mail. @param lead its first line */
 const ask = (lead: string, { effects, link, reasons, expires, organization }: Asked): string =>
   [
     lead,
@@ -38,7 +38,7 @@ const ask = (lead: string, { effects, link, reasons, expires, organization }: As
     "decides what needs approval. If you do nothing, nothing changes.",
   ].join("\n\n") + "\n";
 
-/** @param why the reader gets it */
+/** @param why the reason for the mail */
 const tell = (lead: string, { effects, link, said }: Listed & { said: string }, why: string): string =>
   [
     lead,
@@ -60,7 +60,7 @@ export const proposal = {
         asked,
       ),
   },
-  /** The reminder, before it expires. */
+  /** The reminder, before the proposal expires. */
   reminded: {
     subject: (about: About): string => `Still waiting: ${asker(about)} wants to ${about.act}`,
     text: (asked: Asked): string =>
@@ -102,7 +102,7 @@ export const proposal = {
         "You’re getting this email because you asked for the change.",
       ),
   },
-  /** For the other people who were asked. */
+  /** For the other people who were asked to approve. */
   settled: {
     text: ({ said, ...about }: About & Listed & { said: string }): string =>
       tell(

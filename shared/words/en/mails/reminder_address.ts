@@ -1,4 +1,4 @@
-/** Words of the mail that asks to confirm an address for reminders. */
+/** Words of the mail that asks for the confirmation of a reminder address. */
 
 export const reminderAddress = {
   subject: "Confirm this address for bill reminders from Expenses",

@@ -1,8 +1,8 @@
-/** Words of the mail to somebody who was removed from an organization. */
+/** Words of the mail to a person who was removed from an organization. */
 import { count } from "../phrases.ts";
 
 interface Removed {
-  /** In quotation marks; undefined when it has no legible name. */
+  /** In quotation marks; undefined if the name is illegible. */
   organization: string | undefined;
   /** The address of the person who removed them; null once their account is gone. */
   by: string | null;

@@ -1,4 +1,4 @@
-/** Words of the mails that the identity provider sends, under its names for them. It fills in the address. */
+/** Words of the identity provider's mails, under its names for them. It fills in the address. */
 
 interface SignInMail {
   subject: string;

@@ -116,7 +116,7 @@ export const activity = {
   formerPerson: "a former member",
   events: "Accounts and apps",
   noEvents: "Nothing has happened to accounts or apps yet.",
-  /** An unknown one, from a newer database, is shown by its name. */
+  /** An unknown one, from a newer database, appears by its name. */
   event: (event: string, detail: EventDetail): string => {
     const said = EVENTS[event];
     if (event.startsWith("payment.")) return "The plan changed";

@@ -10,7 +10,7 @@ export const changeAddress = {
   cancel: "Keep this address",
   notAnAddress: "That’s not an email address. Check it for typos.",
   same: "You already sign in with this address.",
-  /** Don't promise a mail: none is sent if the new address has an account, and the page doesn't reveal that. */
+  /** Promises no mail: the provider sends none if the new address has an account, and the page must not reveal that. */
   sentTitle: "Check both inboxes",
   sent: (from: Child, to: Child) => (
     <>

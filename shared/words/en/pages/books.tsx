@@ -10,7 +10,7 @@ export const books = {
   searchButton: "Search",
   due: "Due",
   overdue: "Overdue",
-  /** Automatic payments that lack their amount. */
+  /** Automatic payments without an amount. */
   awaited: "Waiting for an amount",
   thisWeek: "Within a week",
   later: (count: number, shown: string): string => count === 1 ? "1 payment later" : `${shown} payments later`,
@@ -33,7 +33,7 @@ export const books = {
   dueOn: (day: Child) => <>due {day}</>,
   overdueSince: (day: Child) => <>since {day}</>,
   moreOverdue: (name: Child, count: string) => <>{name} has {count} overdue dates. The oldest are shown.</>,
-  /** For a bill with more dates than are shown. @param dates `count`, and their cost by its kind of amount */
+  /** For a bill with more dates than the page shows. @param dates `count`, and their cost by its kind of amount */
   allDates: {
     count: (count: string, day: Child) => <>{count} payments by {day}</>,
     fixed: (dates: Child, amount: string) => <>{dates}, {amount} in total</>,
@@ -61,7 +61,7 @@ export const books = {
   budget: {
     left: (left: string, limit: string): string => `${left} left of ${limit}`,
     over: (over: string, limit: string): string => `${over} over the budget of ${limit}`,
-    /** Earlier overspending used up more than all of it. */
+    /** Earlier overspending used up the whole budget. */
     usedBefore: (spent: string): string => `${spent} spent; earlier overspending used up the budget`,
     /** For the budget of all spending. */
     all: (left: string): string => `All spending: ${left}`,
@@ -70,7 +70,7 @@ export const books = {
   },
   budgets: "Budgets",
   balances: "Shared costs",
-  /** Without a name it is a former member, here and below. */
+  /** Without a name, it is a former member, here and below. */
   youOwe: (whom: Child | undefined, sum: string) => <>You owe {whom ?? "a former member"} {sum}</>,
   owesYou: (who: Child | undefined, sum: string) => <>{who ?? "A former member"} owes you {sum}</>,
   owes: (who: Child | undefined, whom: Child | undefined, sum: string) => (

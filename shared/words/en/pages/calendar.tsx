@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Calendars: on the account page, when an address is new, and in the file that an app reads. */
+/** Calendars: on the account page, beside a new address, and in the file that an app reads. */
 import type { Child } from "hono/jsx";
 import { count } from "../phrases.ts";
 

@@ -24,7 +24,7 @@ export const consent = {
   membership: (plan: string, role: string): string => `${plan} · ${role}`,
   needsPlan: "Needs the Pro plan",
   seePlan: "see the plan",
-  /** When no organization’s plan includes assistants. */
+  /** Shown if no organization's plan includes assistants. */
   nothingToConnect: {
     trialEnded: (organization: Child) => (
       <>
@@ -60,7 +60,7 @@ export const consent = {
       Every change can be <strong>undone for 30 days</strong>
     </>
   ),
-  /** Folded, because few people need it. */
+  /** Collapsed, because few people need it. */
   also: "What else it can do",
   alsoDo: {
     see: "See the members’ email addresses",
@@ -151,7 +151,7 @@ export const consent = {
 const FAULTY_LINK = "The app’s request isn’t valid";
 const BACK_TO_APP = "Go back to the app and start connecting again. If it happens again, the app needs fixing.";
 
-/** The reason that an app can't be connected, if no app can safely receive the error. */
+/** The reason that an app can't be connected, shown if no app can safely receive the error. */
 export const consentRefusals = {
   unchanged: "Nothing was connected.",
   startAgain: "Start again",

@@ -1,4 +1,4 @@
-/** Names of the currencies in use that `Intl` leaves out, by ISO 4217 code. */
+/** Names of the currencies in use that `Intl` does not name, by ISO 4217 code. */
 export const currencies: Readonly<Record<string, string>> = {
   CLF: "Chilean Unit of Account (UF)",
   SLE: "Sierra Leonean Leone",

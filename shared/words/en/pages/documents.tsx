@@ -8,7 +8,7 @@ interface Reasons {
   [code: string]: ((params: never) => string) | undefined;
 }
 
-/** Why a document was not kept. */
+/** Why a document was not stored. */
 export const noRoom =
   "This organization’s documents use all the storage in its plan, so this one wasn’t saved. Change the " +
   "plan, or delete records you don’t need: their documents are deleted after 30 days.";
@@ -35,7 +35,7 @@ export const documents = {
     new: "Nothing that you see in the books matches it. Your assistant can record or attach it.",
     unread: "Nothing could be read from it. Your assistant can attach it.",
   },
-  /** Why it is not attached. */
+  /** Why a document is not attached. */
   short: {
     filed: "",
     question: "Needs your answer",
@@ -59,7 +59,7 @@ export const documents = {
       {iban}, not {was} as before. This is a common kind of fraud. Call them on a number that you already have.
     </>
   ),
-  /** How its record stands. */
+  /** The state of the document's record. */
   recordDeleted:
     "Its record was deleted, and this document will be deleted with it after 30 days, unless you detach it here.",
   differs: (amount: string): string =>
@@ -70,6 +70,6 @@ export const documents = {
   /** The amounts that do not add up, by code. */
   doubts: doubts as Reasons,
   unreadable: "This file can’t be read, so it wasn’t saved. Statements are uploaded one by one.",
-  /** Why a file was not kept, by code. */
+  /** Why a file was not stored, by code. */
   refusals: { ...documentRefusals, document_quota: () => noRoom } as Reasons,
 };

@@ -6,7 +6,7 @@ export const connecting = {
   claude: "Add to Claude",
   cursor: "Add to Cursor",
   vsCode: "Add to VS Code",
-  /** For clients that have no link. */
+  /** For clients without a link. */
   clients: [
     {
       name: "Steps for Claude",

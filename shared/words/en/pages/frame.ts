@@ -6,7 +6,7 @@ export const frame = {
   account: "Account",
   books: "Books",
   signOut: "Sign out",
-  /** The accessible name of the switcher, after the organization’s name. */
+  /** The accessible name of the switcher, after the organization's name. */
   switchOrganization: "(switch organization)",
   about: "About the service",
   support: "Support",

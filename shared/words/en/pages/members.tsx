@@ -130,7 +130,7 @@ export const removal = {
     invitations === 1
       ? `${them(leaves).possessive} open invitation no longer works.`
       : `${them(leaves).possessive} ${invitations} open invitations no longer work.`,
-  /** A proposal of theirs. @param act "delete 12 expenses" @param page its page */
+  /** A proposal of the removed person. @param act "delete 12 expenses" @param page its page */
   waiting: (leaves: boolean, act: string, at: Child, page: string) => (
     <>
       <a href={page}>{leaves ? "Your" : "Their"} change that is waiting for approval</a>, to {act} (asked on{" "}

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The notice on top of every page of an organization that takes no changes. */
+/** The notice at the top of every page of an organization that accepts no changes. */
 import type { Child } from "hono/jsx";
 
 export const organizationState = {

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The privacy policy and the terms, which the operator completes by settings. */
+/** The privacy policy and the terms, which the operator's settings complete. */
 import type { Child } from "hono/jsx";
 
 export const policies = {

@@ -50,7 +50,7 @@ const CODES: Record<ErrorCode, ProblemWords> = {
     message: "We’re very busy right now. Try again in a few seconds.",
     changed: UNCHANGED,
   },
-  // Also shown to people who are not signed in; a write may have succeeded even if its response was lost.
+  // Also shown to people who are not signed in. A write may have succeeded even if its response was lost.
   unavailable: {
     title: "We can’t do that right now",
     message: "Something we depend on isn’t answering. Try again in a few minutes.",

@@ -106,7 +106,7 @@ export const connectProvider = {
   missing: "Fill this in.",
 };
 
-/** The result of trying a provider. Undefined: a server at an address that a person entered. */
+/** The result of trying a provider; undefined for a server at a URL that a person typed. */
 type Whom = string | undefined;
 const whom = (provider: Whom): string => provider ?? "The server at this address";
 
@@ -179,7 +179,7 @@ export const connectRefusals = {
   },
 };
 
-/** The fields of the connect page, by provider and field: label, where to find the value, required permissions. */
+/** The fields of the connect page, by provider and field: label, source of the value, required permissions. */
 export const credentials = {
   anthropic: {
     api_key: {

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The page that reminder emails link to. */
+/** The page behind the links in reminder mails. */
 import type { Child } from "hono/jsx";
 
 export const unsubscribe = {

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The page that takes a bank's file, and its report about the file. */
+/** The page that accepts a bank's file, and its report about the file. */
 import type { Child } from "hono/jsx";
 import { effects, refusals } from "../import_expenses.ts";
 import { leftOut } from "../left_out.ts";
@@ -28,12 +28,12 @@ export const upload = {
   broken: "It couldn’t be sent. Press Upload to try again.",
 };
 
-/** Why a file was not taken. */
+/** Why a file was not accepted. */
 export const uploadFailures = {
   chooseAnother: "Nothing was saved. Choose a file to try again.",
   noFile: "No file was chosen.",
   unreadable: "This file can’t be read.",
-  /** By code, like the tool's answer about a file's text. */
+  /** Keyed by code, like the tool's answer about a file's text. */
   reasons: refusals,
 };
 
@@ -45,7 +45,7 @@ export const uploaded = {
   another: "To send another file, ask your assistant for a new link.",
   /** @param part "40%" */
   progress: (part: string): string => `${part} read and compared with your books.`,
-  /** For browsers without scripts, which have to continue by hand. */
+  /** For browsers without scripts, whose users must continue by hand. */
   orHere: "Your assistant continues from there, or you can continue here.",
   asksFirst: "Your assistant has a question before we can read it.",
   noneReadable: "None of its rows can be read. Ask your assistant why.",
