@@ -11,7 +11,7 @@ const NOT_OURS = ["supabase/functions/.env", "supabase/.env"];
 const FOLDER = /^(functions|shared|supabase|local|tests|bench|docs|\.ci)\//;
 const PATH = /^[\w.<>-]+(\/[\w.<>-]+)*\/?$/;
 const BARE = /^([\w.-]+\.(tsx?|sql|json|md|css|html|toml|example)|[\w-]+\/)$/;
-/** Not part of the project. */
+/** Folders outside the project. */
 const SKIPPED = /^(node_modules|\.git|\.local)$/;
 
 /** Every file and folder of the project, from its root; folders end in a slash. */
@@ -35,7 +35,10 @@ function exists(path: string): boolean {
   return tree.some((one) => new RegExp(`^${pattern}/?$`).test(one));
 }
 
-/** Missing paths in backticks. A bare name is in a folder that its line names, beside the document, or in the root. */
+/**
+ * Missing paths in backticks. A bare name belongs to a folder that its line names, to the document's folder, or to the
+ * root.
+ */
 function brokenPaths(document: string, text: string): string[] {
   return text.split("\n").flatMap((line, index) => {
     const names = [...line.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
@@ -71,7 +74,7 @@ async function brokenLinks(document: string, text: string): Promise<string[]> {
 Deno.test("the README has at most 150 lines of 120 columns", async () => {
   const lines = (await read("README.md")).trimEnd().split("\n");
   assertEquals(lines.slice(MAX_LINES), []);
-  // An address can't be wrapped.
+  // A URL can't be wrapped.
   assertEquals(lines.filter((line) => line.length > MAX_COLUMNS && !/^\[\w+\]: /.test(line)), []);
 });
 

@@ -21,7 +21,7 @@ Deno.test.afterAll(async () => {
   await stack?.stop();
 });
 
-/** @param walk gets one person's page, and opens another person's with `visitor` */
+/** @param walk receives one person's page, and opens another person's page with `visitor` */
 export function journey(
   name: string,
   walk: (page: Page, context: BrowserContext, visitor: () => Promise<Page>) => Promise<void>,

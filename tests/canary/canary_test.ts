@@ -1,6 +1,6 @@
 /**
- * Functions that run as the service bypass row-level security, so only their filters protect other organizations. All
- * data of a second organization carry a canary. No page, call or mail of the first organization's people returns a
+ * Functions that run as the service bypass row-level security, so only their filters protect other organizations. A
+ * canary marks all data of a second organization. No page, call or mail of the first organization's people returns a
  * canary or changes a row of the second. Each kind of call has a table, and a test fails when a new call is missing
  * from it.
  */
@@ -105,7 +105,7 @@ Deno.test("no page leaks the canary or changes its rows, for any visitor", async
 Deno.test("no mail to the first organization contains data of the second", async () => {
   const tenants = await fresh();
   const { first } = tenants;
-  // The tables that the job writes for all recipients; nothing else may change.
+  // The tables that the job writes for all recipients; no other table may change.
   const own = [
     "jobs.reminder_digests",
     "jobs.reminder_log",
@@ -122,7 +122,7 @@ Deno.test("no mail to the first organization contains data of the second", async
   assertEquals([mine.length, others.length], [1, 1]);
   assert(mine[0]!.text.includes("Phone") && mine[0]!.text.includes("Power"), mine[0]!.text);
   assertEquals(leaksIn(JSON.stringify(mine), tenants), []);
-  // Test of the test: the canary can be found.
+  // Test of the test: the search can find the canary.
   const told = leaksIn(JSON.stringify(others), tenants);
   assert(told.includes(WORD) && told.some((leak) => /\d\.\d\d$/.test(leak)), told.join());
   assert(others[0]!.to.includes(WORD), others[0]!.to);

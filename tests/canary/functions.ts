@@ -17,10 +17,11 @@ interface Call {
   /** Calls that must come first. */
   after?: [name: string, args: Args][];
   /**
-   * For a job that processes all organizations: the second one's tables that it may change, with the names in `dump`.
+   * For a job that processes all organizations: the tables of the second one that it may change, with the names in
+   * `dump`.
    */
   touches?: string[];
-  /** For an answer about everybody: the first organization's part. */
+  /** For a result about everybody: the first organization's part. */
   part?: (answer: Json) => unknown;
 }
 
@@ -270,7 +271,7 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   dismiss_grant_alerts: ({ first }) => [{ args: { user_id: first.memberId, until: at, at } }],
   end_calendar: (t) => of(t, (one) => ({ user_id: t.first.memberId, organization_id: one.organizationId, at })),
   find_client: ({ first }) => [{ args: { client_id: first.clientId, at } }],
-  // Only days, regardless of the organization whose payments wait for them.
+  // Contains only days, whichever organization's payments wait for them.
   find_days_to_rate: () => [{ args: { at, size: 60 } }],
   find_rolling_pages: () => [{ args: { at, size: 2000 }, part: nothing }],
   // Ciphertext with its link, which only the job sees.
@@ -464,7 +465,7 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   replay_parked_events: ({ first }) => [{
     args: { subscription_id: first.subscriptionId, organization_id: first.organizationId, at },
   }],
-  // Protected by the envelope to be replaced, which nobody else knows.
+  // Requires the envelope that it replaces, which nobody else knows.
   reseal_provider_credential: (t) =>
     of(t, (one) => ({ link_id: one.linkId, replaced: { ...envelope, data: "AQ==" }, envelope, at })),
   revoke_grant: (t) => of(t, (one) => ({ user_id: t.first.memberId, grant_id: one.grantId, at })),
@@ -523,7 +524,7 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   }],
 };
 
-/** The same call about the first organization's data and about the second's. */
+/** The same call, about the first organization's data and about the second's. */
 const of = ({ first, second }: Tenants, args: (one: Tenant) => Args): Call[] =>
   [first, second].map((one) => ({ args: args(one) }));
 

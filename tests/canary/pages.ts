@@ -1,6 +1,5 @@
 /**
- * Every page as each kind of person, and every form on it, unchanged and with the second organization's ids
- * substituted.
+ * Every page as each kind of person, and every form on it, once unchanged and once with the second organization's ids.
  */
 import { authorizationQuery, createHarness, sessionOf } from "../functions/oauth/harness.ts";
 import { type Browser, createPages, formsOf, over, type Pages, signIn } from "../functions/auth-callback/harness.ts";
@@ -11,8 +10,8 @@ import { difference } from "./functions.ts";
 import { dump, leaksIn, type Tenant, type Tenants } from "./tenants.ts";
 
 /**
- * Addresses to open, by route, for an organization. `unsubscribe` is a signed link of the first owner's, `calendar` the
- * first member's.
+ * URLs to open, by route, for an organization. `unsubscribe` is a signed link of the first owner, `calendar` one of
+ * the first member.
  */
 const ADDRESSES: Record<string, (one: Tenant, links: { unsubscribe: string[]; calendar: string[] }) => string[]> = {
   "/": () => ["/"],
@@ -82,7 +81,7 @@ export async function checkPages(
   const look = async (who: string, what: string, response: Response): Promise<string> => {
     const text = `${JSON.stringify([...response.headers])}\n${await textOf(response)}`;
     seen.push(`${who} ${what.split("?")[0]} ${response.status}`);
-    // The holder of an invitation's link got its mail.
+    // The holder of an invitation's link received its mail.
     const isMailed = who === "a stranger" && what.includes(second.invitationToken);
     const leaks = isMailed ? [] : leaksIn(text, tenants, what);
     if (leaks.length > 0) findings.push(`${who}: ${what} shows ${leaks.join(", ")}`);
@@ -166,7 +165,7 @@ async function known(pages: Pages, id: string, email: string): Promise<Browser> 
   return (await signIn(pages, email)).browser;
 }
 
-/** A link of the first owner's that works by itself, and one that requires signing in. */
+/** A link of the first owner that works by itself, and one that requires signing in. */
 const unsubscribing = (pages: Pages, { first }: Tenants) =>
   Promise.all(
     [pages.clock.now.toISOString().slice(0, 10), "2024-01-01"].map(async (sentOn) =>

@@ -1,6 +1,7 @@
 /**
- * Tests of the test: removes the tenant filters one by one in a separate database; the canary must detect each removal.
- * For digests, row-level security is a second barrier, so nothing leaks until the owner's rights are removed as well.
+ * Tests of the test: removes the tenant filters one by one in a separate database; the canary must detect each
+ * removal. For digests, row-level security is a second barrier, so data leaks only after the owner's rights are
+ * removed as well.
  */
 import { assert, assertEquals } from "@std/assert";
 import { sharedDatabase } from "../_support/database.ts";

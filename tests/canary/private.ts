@@ -1,5 +1,5 @@
 /**
- * One organization with a private category that carries a canary in every field, and people of every role. Its public
+ * One organization with a private category that contains a canary in every field, and people of every role. Its public
  * records have small amounts and other words.
  */
 import { type Books, openBooks } from "../_support/books.ts";
@@ -8,9 +8,9 @@ import { importOf } from "../_support/import_args.ts";
 import type { Role } from "../../shared/roles.ts";
 import { NOW, WORD } from "./tenants.ts";
 
-/** Forbidden content of an answer: the word, or an amount that contains one of these digit sequences. */
+/** Content that an answer must not contain: the word, or an amount with one of these digit sequences. */
 const CANARY = /zq7canary|84,?848,?4\d\d|848484/i;
-/** No public amount is close to it, so that sums that include it are detected as well. */
+/** No public amount is close to it, so the search also detects sums that include it. */
 const LARGEST_PUBLIC = 100_000;
 export const CATEGORY = `${WORD} Payroll`;
 export const AMOUNT = "84848484.84";
@@ -30,7 +30,7 @@ export interface PrivateBooks {
     category: string;
   };
   accountId: string;
-  /** All private ids; none may appear. */
+  /** All private ids; no answer may contain one. */
   allIds: string[];
   /** The private line of the statement, for importing it again. */
   statement: Record<string, unknown>;
@@ -132,7 +132,7 @@ export async function openPrivateBooks(database: TestDatabase): Promise<PrivateB
   const [accountRow] = await database.query<{ id: string }>("select id from app.accounts where organization_id = $1", [
     organizationId,
   ]);
-  // The balance that each person stated for the account.
+  // The balance that each person entered for the account.
   await database.query(
     `insert into app.balances (organization_id, account_id, true_on, amount_minor, currency, source, created_by)
      select organization_id, $2, $3, 100000, 'EUR', 'person', user_id
@@ -170,7 +170,7 @@ export async function openPrivateBooks(database: TestDatabase): Promise<PrivateB
   };
 }
 
-/** @param sent the caller's input, which may be echoed */
+/** @param sent the caller's input, which the answer may echo */
 export function privateLeaks(text: string, { allIds }: Pick<PrivateBooks, "allIds">, sent = ""): string[] {
   const said = text.replaceAll(
     new RegExp(`${WORD}[ \\w]*|${AMOUNT}`, "gi"),

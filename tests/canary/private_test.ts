@@ -1,6 +1,6 @@
 /**
- * Inside one organization, a private category carries a canary. No tool, mail, feed, file or page shows it to people
- * without access; the owner, a manager and a viewer with access see it.
+ * One organization has a canary in a private category. No tool, mail, feed, file or page shows it to people without
+ * access; the owner, a manager and a viewer with access see it.
  */
 import { assert, assertEquals } from "@std/assert";
 import { TOOLS } from "../../functions/mcp/tools/mod.ts";
@@ -19,7 +19,7 @@ async function fresh(): Promise<PrivateBooks> {
 
 type Args = Record<string, unknown>;
 
-/** Each tool's calls. None of them names the canary, except by an id or a part of its name. */
+/** Each tool's calls. None of them contains the canary, except by an id or a part of its name. */
 const CALLS: Record<string, (books: PrivateBooks) => Args[]> = {
   get_context: () => [{
     include: ["categories", "settings", "payees", "recent_changes", "provider_links", "members"],
@@ -171,12 +171,12 @@ Deno.test("private records behave as if they didn't exist", async () => {
     ["update_settings", (word) => ({ category: { action: "create", name: `${word} Payroll` } })],
   ];
   const { expense: exp, bill, change: chg } = books.ids;
-  // Without it, the first amount below would be questioned as far above the earlier ones.
+  // Without it, the first amount below would raise a question, because it far exceeds the earlier ones.
   await member.ok("log_expenses", { items: [{ name: "Piano", amount: "9000000.00", date: "2026-10-01" }] });
   for (const [tool, args] of pairs) {
     assertEquals(await said(tool, args(WORD, { exp, bill, chg })), await said(tool, args("Unheard", none)), tool);
   }
-  // The member's category of the same name is separate; for people who see both, the name refers to the private one.
+  // The member has a separate category of the same name. For people who see both, the name means the private one.
   await member.ok("log_expenses", { items: [{ name: "Ink", amount: "1.00", category: CATEGORY }] });
   const { rows } = await owner.ok("list_expenses", { categories: [CATEGORY] });
   assertEquals(rows.some(({ name }: { name: string }) => name === "Ink"), false);

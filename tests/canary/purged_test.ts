@@ -1,6 +1,6 @@
 /**
- * The canary organization and its people delete themselves. After the purge a full database dump contains only audit
- * events without personal data, and the other organization's rows are unchanged.
+ * The people of the canary organization delete it and themselves. After the purge, a full database dump contains only
+ * audit events without personal data, and the other organization's rows are unchanged.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Session } from "../../local/database/sql.ts";
@@ -72,7 +72,7 @@ const purge = (name: string, at: string, most: number) =>
   database.query<{ done: Record<string, number> }>(`select jobs.${name}($1, $2) as done`, [at, most])
     .then(([row]) => row!.done);
 
-/** Runs pages until no work is left. Returns their number. */
+/** Runs pages until no work remains. Returns their number. */
 async function purgeInPages(most: number): Promise<number> {
   for (let runs = 1; runs < 500; runs++) {
     const { rows, organizations } = await purge("purge_organizations", GRACE_OVER, most);

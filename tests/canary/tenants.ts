@@ -1,7 +1,7 @@
 /**
- * Two organizations with a row in every table, from the same fixture. The second one's rows carry a canary: a word in
- * every text and an amount in all money where the constraints allow it. The catalog shows who owns a row, so new tables
- * and columns are included automatically.
+ * Two organizations with a row in every table, from the same fixture. The second one's rows contain a canary: a word
+ * in every text and an amount in all money where the constraints allow it. The catalog shows who owns a row, so new
+ * tables and columns are included automatically.
  */
 import { createHash } from "node:crypto";
 import type { Session, SqlDatabase } from "../../local/database/sql.ts";
@@ -12,7 +12,7 @@ import { splitStatements } from "../_support/tap.ts";
 export const WORD = "Zq7Canary";
 /** A million times all other amounts. */
 const AMOUNT_MINOR = 8_484_848_484;
-/** The paid part; unequal, so that their difference is not zero. */
+/** The paid part; it differs from the rest, so their difference is not zero. */
 const PAID_MINOR = AMOUNT_MINOR / 2;
 const LARGEST_OWN_AMOUNT = 1_000_000;
 export const NOW = "2026-11-20T10:00:00Z";
@@ -53,12 +53,12 @@ export interface Tenant {
   /** The people whom the pages remove. */
   viewerId: string;
   billId: string;
-  /** Variable bills: one that can be connected, and one whose provider rejects the credential. */
+  /** Variable bills: one without a connection, and one whose provider rejects the credential. */
   openBillId: string;
   brokenBillId: string;
   linkId: string;
   brokenLinkId: string;
-  /** Imports of the member's: one that waits for its file, and one whose file is being read. */
+  /** Imports of the member: one that waits for its file, and one whose file is being read. */
   waitingImportId: string;
   importId: string;
   documentId: string;
@@ -74,7 +74,7 @@ export interface Tenant {
   /** The address of the member's calendar. */
   calendarToken: string;
   calendarHash: string;
-  /** An open invitation, the token in its link, and a hand-over that the viewer has to confirm. */
+  /** An open invitation, the token in its link, and a hand-over that waits for the viewer's confirmation. */
   invitationId: string;
   invitationToken: string;
   invitationHash: string;
@@ -87,7 +87,7 @@ export interface Tenant {
 export interface Tenants {
   first: Tenant;
   second: Tenant;
-  /** `schema.table.column` of every column that carries the word or the amount. */
+  /** `schema.table.column` of every column that contains the word or the amount. */
   words: string[];
   amounts: string[];
   /** Ids of the second organization, which can't contain a word; they count as canaries too. */
@@ -177,7 +177,7 @@ export async function openTenants(database: SqlDatabase): Promise<Tenants> {
   return { first, second, ...planted, ids };
 }
 
-/** Compiling the many conditions on who owns a row takes PostgreSQL a minute, evaluating them milliseconds. */
+/** Compiling the many conditions on who owns a row takes PostgreSQL a minute; evaluating them takes milliseconds. */
 const queryOwned = <Row extends object>(database: SqlDatabase, sql: string, owners: string[]): Promise<Row[]> =>
   database.transaction(async (session) => {
     await session.exec("set local jit = off");
@@ -286,7 +286,7 @@ async function plant(
              returning t.ctid::text as place, t."${column}"::text ~* '${WORD}|${AMOUNT_MINOR}|${PAID_MINOR}' as carries`,
             [some, owners],
           );
-        // Row by row if one row rejects the value for all.
+        // Updates row by row if one row rejects the value for all.
         const done = await update(places).catch(async () => {
           const each = [];
           for (const place of places) each.push(...await update([place]).catch(() => [{ place, carries: false }]));
@@ -336,13 +336,13 @@ export async function dump(
 let known: Promise<Table[]> | undefined;
 const catalogOf = (session: Session) => known ??= readCatalog(session);
 
-/** The second organization's data in an answer. @param sent the caller's input, which may be echoed */
+/** The second organization's data in an answer. @param sent the caller's input, which the answer may echo */
 export function leaksIn(text: string, { ids }: Pick<Tenants, "ids">, sent = ""): string[] {
   const amounts = text.match(/\b\d[\d,]*\.\d{2}\b/g) ?? [];
   return [
     ...(text.toLowerCase().includes(WORD.toLowerCase()) ? [WORD] : []),
     ...[AMOUNT_MINOR, PAID_MINOR].map(String).filter((amount) => text.includes(amount)),
-    // Detects it as part of a sum, too.
+    // Also detects it as part of a sum.
     ...amounts.filter((amount) => Number(amount.replaceAll(",", "")) > LARGEST_OWN_AMOUNT),
     ...ids.filter((id) => text.includes(id) && !sent.includes(id)),
   ];

@@ -52,7 +52,7 @@ const CALLS: Record<string, (one: Tenant) => Args[]> = {
 const id = ({ organizationId }: Tenant, prefix: string, last: string) =>
   `${prefix}${organizationId.slice(3, -1)}${last}`;
 
-/** The count of reads, which reading increases. */
+/** The count of reads, which every read increases. */
 const COUNTED = ["app.tool_reads", "oauth.rate_buckets"];
 
 /**

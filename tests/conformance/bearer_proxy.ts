@@ -1,6 +1,6 @@
 /**
- * Adds a bearer token to every request to the connector, for programs without a setting for one. All other data passes
- * through unchanged: the suite checks the server's handling of hosts, origins and headers.
+ * Adds a bearer token to every request to the connector, for programs that cannot send one. All other data passes
+ * through unchanged: the suite checks how the server handles hosts, origins and headers.
  */
 
 /** @param target the connector's URL @param token the access token to send */

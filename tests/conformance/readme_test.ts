@@ -1,4 +1,4 @@
-/** Checks that the tables of requirements and findings name tests that exist. */
+/** Checks that the tables of requirements and findings name existing tests. */
 import { assert, assertEquals } from "@std/assert";
 
 const README = await Deno.readTextFile(new URL("README.md", import.meta.url));

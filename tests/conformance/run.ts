@@ -51,7 +51,7 @@ try {
 print(failures === 0 ? "\nEverything that applies passes." : `\n${failures} checks failed.`);
 Deno.exit(failures === 0 ? 0 : 1);
 
-/** Runs the suite and reads its results; `onAuthorization` receives the request for a person. */
+/** Runs the suite and reads its results; `onAuthorization` receives the request that a person must open. */
 async function run(args: string[], onAuthorization?: (url: string) => Promise<void>): Promise<Check[]> {
   const folder = await Deno.makeTempDir({ dir: results });
   const { stdout } = await suite.run([...args, "--output-dir", folder], { onAuthorization });

@@ -3,19 +3,16 @@
 export interface Matrix {
   /** Four-letter cells by caller, by table. */
   tables: Map<string, Record<string, string>>;
-  /**
-   * The same for rows that are hidden from some people: in a private category, or of other members under own-only
-   * access.
-   */
+  /** The same for rows hidden from some people: in a private category, or of other members under own-only access. */
   private: Map<string, Record<string, string>>;
   ownOnly: Map<string, Record<string, string>>;
   /** Whether a role may select, by role, by view. */
   views: Map<string, Record<string, string>>;
-  /** Columns that `authenticated` may update, by table, if not all of them. */
+  /** Columns that `authenticated` may update, by table, unless it may update all. */
   columns: Map<string, string[]>;
   /** Functions that `authenticated` may execute, as `schema.name`, besides those of `app` that run as their caller. */
   functions: string[];
-  /** Functions of `app` that run as their caller and that `authenticated` may not execute, likewise. */
+  /** Functions of `app` that run as their caller and that `authenticated` may not execute, in the same form. */
   serviceFunctions: string[];
 }
 

@@ -1,4 +1,4 @@
-/** Alerts that operators read in the database: the last run of each stage, and events that need them. */
+/** Alerts that operators read in the database: the last run of each stage, and events that wait for an operator. */
 import { assertEquals } from "@std/assert";
 import { sharedDatabase } from "../_support/database.ts";
 

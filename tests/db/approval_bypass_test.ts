@@ -1,6 +1,7 @@
 /**
- * Attempts to evade an organization's policy, each by a member who may write 200 EUR a day and delete five records, and
- * whose settings and imports always need approval. Every write above a limit waits, and the books stay unchanged.
+ * Attempts to evade an organization's policy, each by a member who may write 200 EUR a day and delete five records,
+ * and whose settings and imports always need approval. Every write above a limit waits, and the books remain
+ * unchanged.
  */
 import { assert, assertEquals } from "@std/assert";
 import { decide, decideAsAssistant, noon, proposes, readProposal, setRules } from "../_support/approvals.ts";
@@ -48,7 +49,7 @@ interface Attempt {
   member: Books;
   owner: Books;
   database: TestDatabase;
-  /** Runs a call that must wait, and checks that the books stay unchanged. */
+  /** Runs a call that must wait, and checks that the books remain unchanged. */
   waits(tool: string, args: Json): Promise<string>;
 }
 
@@ -212,7 +213,7 @@ testBooks("approval rules can't be evaded by", {}, {
     await waits(...log(item("1", { currency: "GBP", ...charged("201") })));
     const { results: [{ id }] } = await owner.ok(...log(item("1", { currency: "GBP" })));
     await waits("update_expenses", { ids: [id], set: charged("201") });
-    // A large amount with a small charge waits too; only the larger one counts.
+    // A large amount with a small charge waits too, because the larger one counts.
     await waits(...log(item("101", { currency: "GBP", ...charged("1") })));
     await waits(...log(item("1", { currency: "KWD", ...charged("1") })));
     await member.ok(...log(item("50", { currency: "GBP", ...charged("99") })));
@@ -225,7 +226,7 @@ testBooks("approval rules can't be evaded by", {}, {
     const [large, small] = results.map(({ id }: Json) => id);
     await waits("update_expenses", { ids: [large], set: { date: "2025-12-31" } });
     await waits("update_expenses", { ids: [large], set: { tax: "798.32" } });
-    // A changed date puts the whole amount at stake, a changed tax only the tax.
+    // A changed date counts the whole amount, a changed tax only the tax.
     await member.ok("update_expenses", { ids: [small], set: { date: "2025-12-31" } });
     await member.ok("update_expenses", { ids: [large], set: { tax: "140" } });
     await waits("update_expenses", { ids: [large], set: { tax: "151" } });
@@ -259,7 +260,7 @@ testBooks("approval rules can't be evaded by", {}, {
     await waits("update_bill", { bill_id, occurrence: { due_on: "2026-11-25", action: "reopen" } });
     // A new name moves no money.
     await member.ok("update_bill", { bill_id, set: { name: "Flat" } });
-    // For a variable amount the latest one counts.
+    // For a variable amount, the latest one counts.
     const { bill: power } = await owner.ok("add_bill", {
       name: "Power",
       amount_mode: "variable",
@@ -573,7 +574,7 @@ testBooks("approval rules can't be evaded by a file", {}, {
     const id = await waits("import_expenses", { import_id, ...preview.commit_with });
     const shown = await readProposal(database, owner, id);
     assertEquals([shown.effects.length, shown.effects_count], [2, 2]);
-    // The same count and totals.
+    // The call has the same count and totals.
     await member.ok("import_expenses", {
       import_id,
       corrections: [{ line: 2, name: "Yacht", amount: "999" }, { line: 3, amount: "1" }],

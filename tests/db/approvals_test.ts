@@ -1,5 +1,5 @@
 /**
- * A write that needs approval waits, changes nothing, and is written once after another person has seen its exact
+ * A write that needs approval waits and changes nothing. It is written once, after another person has seen its exact
  * effects.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
@@ -53,7 +53,7 @@ testBooks("approval", {}, {
     assertEquals((await decide(database, books, id, "approve")).outcome, "already");
     assertEquals((await decide(database, books, id, "refuse")).outcome, "already");
     assertEquals((await amounts(books)).length, 2);
-    // It is the proposer's change, so the proposer may undo it by the usual rules.
+    // The change belongs to the proposer, who may undo it by the usual rules.
     const [change] = await database.query<Json>(
       "select actor_id, proposal_id, client_name from app.change_sets where id = $1",
       [
@@ -102,7 +102,7 @@ testBooks("approval", {}, {
     const noted = await proposes(member, "update_bill", { bill_id: id, set: { note: "Ends in spring" } });
     await rollAll(database, "2026-11-22T12:00:00Z");
     books.goTo("2026-11-23");
-    // The bank sent it back.
+    // The bank returned the payment.
     await books.ok("update_bill", { bill_id: id, occurrence: { due_on: "2026-11-21", action: "reopen" } });
     books.goTo("2026-11-24");
     assertEquals((await decide(database, books, noted, "approve")).outcome, "approved");
@@ -369,7 +369,7 @@ testBooks("approval", {}, {
     const states = await Promise.all(ids.map(async (id) => (await readProposal(database, member, id)).state));
     assertEquals(states, ["withdrawn", "pending", "refused"]);
     assertEquals((await decide(database, books, ids[0]!, "approve")).outcome, "already");
-    // Nobody got a request by mail, and people get no mail about their own actions.
+    // Nobody received a request by mail, and people get no mail about their own actions.
     const mails = await database.asService<Json[]>("claim_mails", {
       about: ids[0],
       at_most: 9,

@@ -1,4 +1,4 @@
-/** Balances of accounts: from statements and from people, checked against the lines between them. */
+/** Balances of accounts, from statements and from people, checked against the lines between them. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
@@ -43,7 +43,7 @@ testBooks("balances", { day: "2026-10-06" }, {
     const { change_id } = await giro(books, ...OCTOBER);
     const october = ["Giro", "2800.00", "EUR", "2026-10-04", "statement"];
     assertEquals(await known(books), [october]);
-    // The same file again, whole or in part, changes nothing.
+    // The same file again, in full or in part, changes nothing.
     assertEquals((await giro(books, ...OCTOBER)).change_id, undefined);
     assertEquals((await giro(books, SEPTEMBER[2]!, ...OCTOBER)).change_id, undefined);
     assertEquals(await known(books), [october]);

@@ -3,7 +3,7 @@ import { resetBilling } from "../_support/billing.ts";
 import { sharedDatabase } from "../_support/database.ts";
 
 export const database = await sharedDatabase();
-/** Registered in the test file, because the hook applies to that file's tests. */
+/** The test file registers the hook, because a hook applies to its file's tests. */
 export const resetEachTime = () => Deno.test.beforeEach(() => resetBilling(database));
 
 export const day = (n: number) => new Date(Date.UTC(2026, 9, n));

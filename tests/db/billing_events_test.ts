@@ -1,4 +1,4 @@
-/** Repeated, late and ineffective payment events: their changes, the first day of each, and the stored rows. */
+/** Repeated, late and ineffective payment events: their changes, the first day of each change, and the stored rows. */
 import { assertEquals } from "@std/assert";
 import { addOrganization, deliver, ORGANIZATION, planOf } from "../_support/billing.ts";
 import { count, database, day, iso, resetEachTime } from "./billing_database.ts";

@@ -1,4 +1,4 @@
-/** The features of plans, the effects of failed payments and ended plans on them, and those on provider links. */
+/** The features of plans, and the effects of failed payments and ended plans on features and provider links. */
 import { assertEquals } from "@std/assert";
 import { addOrganization, deliver, ORGANIZATION, PLANS } from "../_support/billing.ts";
 import { count, database, day, resetEachTime, TRIAL_ENDS_AT } from "./billing_database.ts";
@@ -77,7 +77,7 @@ Deno.test("cancellation pauses provider links and deletes nothing; paying again 
   }
   assertEquals(await count("app.expenses"), 5);
 
-  // The end of another subscription does not take away the trial's features.
+  // The end of another subscription does not remove the trial's features.
   await database.query("update identity.organizations set trial_ends_at = $1", [TRIAL_ENDS_AT]);
   await deliver(database, "subscription.cancelled", { at: day(9) });
   assertEquals(await links(), asMade);

@@ -1,7 +1,7 @@
 /**
  * Events may arrive in any order, repeatedly and concurrently, and the final state is the same. A small model of the
- * rules predicts that state. On a real PostgreSQL (`TEST_DATABASE_URL`) more streams are tried, and the events of each
- * are delivered concurrently.
+ * rules predicts that state. On a real PostgreSQL (`TEST_DATABASE_URL`), the test runs more streams and delivers the
+ * events of each concurrently.
  */
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
@@ -42,7 +42,7 @@ const step = fc.record<Step>({
   named: fc.boolean(),
 });
 
-/** Five events, and a delivery order that has each at least once. */
+/** Five events, and a delivery order that contains each at least once. */
 const stream = fc.record({
   steps: fc.array(step, { minLength: 5, maxLength: 5 }),
   again: fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 4 }),

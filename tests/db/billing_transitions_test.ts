@@ -34,7 +34,7 @@ const PRIOR: Record<string, string[]> = {
 };
 const saysActive = (type: string) => NEXT[type] === RUNNING;
 
-/** Plans an organization may have beside subscriptions, and whether it could lose them. */
+/** Plans that an organization may have besides subscriptions, and whether it could lose them. */
 const HOLDERS = {
   "an organization with nothing": { plan: "free", trialEndsAt: null },
   "an organization on trial": { plan: "free", trialEndsAt: TRIAL_ENDS_AT },

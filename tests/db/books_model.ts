@@ -1,12 +1,12 @@
 /**
  * An in-memory model of the books: payments, bills, closed due dates, and every write as lines before and after it. It
- * knows nothing about schedules.
+ * has no knowledge of schedules.
  */
 
 /** Net minor units by currency. */
 export type Balances = Record<string, number>;
 
-/** Money that moved; or, without an amount, a bill or a paid or skipped date of one. */
+/** Money that moved. A line without an amount is a bill, or a paid or skipped date of one. */
 export interface Line {
   minor: number;
   currency: string;
@@ -59,7 +59,7 @@ export class BooksModel {
     this.#page = after;
   }
 
-  /** Whether no line of a change has changed since; only then must undo work. */
+  /** Whether no line of a change has changed since then; only then must an undo work. */
   canUndo(changeId: string): boolean {
     const { before, after, isUndone } = this.#changes.get(changeId)!;
     if (isUndone) return false;

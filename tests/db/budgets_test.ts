@@ -1,4 +1,4 @@
-/** Budgets: set, read, carried over, changed, removed and undone. */
+/** Budgets are set, read, carried over, changed, removed and undone. */
 import { assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
@@ -106,7 +106,7 @@ testBooks("budgets", { day: TODAY }, {
     assertEquals(await left(books, { period: "last_month", categories: ["Travel"] }), [["Travel", "month", "101.00"]]);
     assertEquals(await left(books, { categories: ["Food"] }), [["Food", "month", "50.00"]]);
     assertEquals(await left(books, { categories: ["Uncategorized"] }), undefined);
-    // The budget did not exist then.
+    // The budget did not exist in that period.
     assertEquals((await budgets(books, { period: "last_month" }))!.map(({ set_on }) => set_on), [TODAY, TODAY, TODAY]);
     assertEquals((await budgets(books))!.map(({ set_on }) => set_on), [undefined, undefined, undefined]);
     // Payees and amount ranges can't have a budget.
@@ -134,7 +134,7 @@ testBooks("budgets", { day: TODAY }, {
     await log(books, { ...travel("50", "2026-10-06"), currency: "CHF" });
     const [budget] = (await budgets(books))!;
     assertEquals([budget!.left, budget!.is_partial], ["60.00", true]);
-    // A category filter reports its own budget, not others'.
+    // A category filter reports its own budget, and no other.
     await log(books, { name: "Fondue", category: "Food", amount: "30", currency: "CHF" });
     await set(books, { category: "Food", amount: "100" });
     await set(books, { category: "Housing", amount: "100" });

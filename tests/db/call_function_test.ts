@@ -23,7 +23,7 @@ Deno.test("a schedule calls its function with the current secret in a header, an
 
 const SECRET = "the-secret-of-the-scheduler-in-this-test";
 
-/** The full error of the call, as `cron.job_run_details` keeps it. */
+/** The full error of the call, as `cron.job_run_details` stores it. */
 async function failureOfCall(slug: string | null = "cron-reminders"): Promise<{ message: string; all: string }> {
   await database.query(`
     create or replace function pg_temp.failure_of_call(slug text) returns jsonb language plpgsql as $$

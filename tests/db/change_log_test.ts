@@ -1,4 +1,4 @@
-/** The log of changes: what changed since, who changed a record, and what another assistant did. */
+/** The log of changes: changes since a time, the author of a record's changes, and another assistant's changes. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { type Books, type Json } from "../_support/books.ts";
@@ -81,7 +81,7 @@ testBooks("get_context.changes", { day: "2026-11-20", timezone: "Europe/Berlin" 
     assertEquals([first.recent_changes.length, first.more_changes], [2, 1]);
     const all = await log(ana, { from: "2026-09-01" });
     assertEquals([all.recent_changes.length, all.more_changes, all.changes_kept_since], [3, undefined, "2026-10-21"]);
-    // Only the requested part is returned.
+    // Returns only the requested part.
     assert(!("categories" in all) && !("settings" in all));
   },
 

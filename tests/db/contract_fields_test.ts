@@ -1,7 +1,7 @@
 /**
- * Every contract field is read: two calls that differ only in it must not give the same answer and leave the same
- * books. A new field needs a pair of values in contract_fields/; a test with its name fails if the SQL does not read
- * it.
+ * The database reads every contract field: two calls that differ only in one must not give the same answer and leave
+ * the same books. A new field needs a pair of values in contract_fields/; a test with its name fails if the SQL does
+ * not read it.
  */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { TOOLS } from "../../functions/mcp/tools/mod.ts";
@@ -78,7 +78,7 @@ Deno.test("test of the test: an unread field is found, because two calls give th
     "select pg_get_functiondef('app.parse_expense_item'::regproc) as source",
   );
   assertStringIncludes(source, "item ->> 'note'");
-  // As if the code that writes the note didn't exist.
+  // Works as if the code that writes the note didn't exist.
   await database.exec(source.replace("item ->> 'note'", "null"));
   try {
     await asPerson(async (session) => assertEquals(await unreadFields(session, "log_expenses"), ["items[].note"]));

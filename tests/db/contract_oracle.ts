@@ -19,7 +19,7 @@ export interface Exit {
   cancel_by: string | null;
 }
 
-/** The day of the same number this many months later, or the month's last day. */
+/** The day with the same number this many months later, or that month's last day. */
 function monthsLater(day: string, months: number): string {
   const [year, month, date] = day.split("-").map(Number) as [number, number, number];
   const last = new Date(Date.UTC(year, month + months, 0)).getUTCDate();

@@ -1,4 +1,4 @@
-/** The effects of a change, before and after, as pages and proposals show them. */
+/** The effects of a change, before and after, for pages and proposals. */
 import { assertEquals } from "@std/assert";
 import type { TestDatabase } from "../_support/database.ts";
 import { testBooks } from "../_support/book_steps.ts";

@@ -1,4 +1,4 @@
-/** Layouts that a person confirmed once fill in the missing facts of later documents of the same seller. */
+/** Layouts that a person confirmed once supply the missing facts of later documents from the same seller. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { readLines } from "../../shared/documents/text/read_text.ts";
 import { typedLines } from "../../shared/documents/text/lines.ts";

@@ -89,7 +89,7 @@ testBooks("list tools mark records with documents", {}, {
       ...(await importExpense(ana, "Date,Name,Amount\n2026-11-20,Rewe,-1.00\n")).commit_with,
     });
     const agreed = await ana.ok("reconcile", { account: "Giro", from: "2026-11-01", to: "2026-11-30" });
-    // The taxi and the imported line.
+    // The taxi and the imported line have no documents.
     assertEquals([agreed.books_only_count, agreed.without_document_count], [3, 2]);
     const { page } = await database.asService<Json>("read_export", {
       user_id: ana.userId,

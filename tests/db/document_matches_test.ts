@@ -1,6 +1,4 @@
-/**
- * Documents match their records even if few of their facts could be read, and the answers describe the record's state.
- */
+/** Documents match their records even if only few facts are readable, and the answers describe the record's state. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Books, Json } from "../_support/books.ts";

@@ -1,4 +1,4 @@
-/** Documents: stored once, attached by rules, visible only to people who see their record. */
+/** Documents are stored once, attached by rules, and visible only to people who see their record. */
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { type Books, type Json, openBooks } from "../_support/books.ts";

@@ -277,7 +277,7 @@ async function expectedDates(database: TestDatabase, books: Books, id: string, u
     { sub: books.userId, organization_id: books.organizationId },
     (session) =>
       session.query<{ due_on: string }>(
-        // Inlined, expected_in_period() would read the context once per row.
+        // If inlined, expected_in_period() would read the context once per row.
         `with context as materialized (select app.read_context($1) as context)
          select due_on from context, app.expected_in_period(context.context, null, $2)
          where expense_id = $3 order by due_on`,

@@ -1,4 +1,4 @@
-/** The link from an expense to its receipt or order: in every tool that takes or shows it, and restored by undo. */
+/** The link from an expense to its receipt or order: every tool accepts or shows it, and undo restores it. */
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { importOfFile } from "../_support/import_args.ts";
 import type { Books, Json } from "../_support/books.ts";

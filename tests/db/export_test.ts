@@ -78,7 +78,7 @@ const IS: Record<ColumnType, (value: Json) => boolean> = {
   object: (value) => typeof value === "object" && value !== null && !Array.isArray(value),
 };
 
-/** The problems of a row. */
+/** The problems in a row. */
 function faultsOf(part: Part, row: Json): string[] {
   const columns: Columns = BOOKS[part];
   return [
@@ -174,7 +174,7 @@ Deno.test("an export contains no other organization's data, secrets, hashes or d
   );
   assert(secrets.length > 5);
   assertEquals(secrets.filter(({ secret }) => text.includes(secret)), []);
-  // Their own organization, and a foreign one.
+  // Their own organization, and another one.
   for (const organizationId of [second.organizationId, "org_000000000fff"]) {
     for (const part of PARTS) {
       assertEquals(await readPage(database, part, { ...asked, organizationId }), { outcome: "refused" });
@@ -325,7 +325,7 @@ Deno.test("pages contain every row once, even with many on one day", async () =>
   assertEquals([new Set(rows.map(({ date }) => date)), rows.length], [new Set(["2026-11-02"]), COUNT / 2]);
 });
 
-// Sums in the form of the tools.
+// Sums in the tools' form.
 
 const CATEGORIES = ["Food", "Travel", "Home", undefined];
 const CURRENCIES = ["EUR", "USD", "JPY", "CHF"];
@@ -359,7 +359,7 @@ function itemOf({ minor, currency, category, date, kind }: Json, name: string): 
   };
 }
 
-/** Cents of a decimal in euros. */
+/** Converts a decimal in euros to cents. */
 const cents = (amount: string) => BigInt(amount.replace(".", ""));
 
 /** Totals of the files, by month and category. */

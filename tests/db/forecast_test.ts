@@ -135,7 +135,7 @@ testBooks("forecast", { day: TODAY }, {
     assertEquals(assumptions.map(({ amount, give_or_take, weeks }: Json) => [amount, give_or_take, weeks]), [
       ["-165.59", "148.05", 4],
     ]);
-    // Charges from before a bill was added count as its dates from now on.
+    // Charges from before the bill was added count as its dates from now on.
     await books.ok("add_bill", { name: "Market", amount: "70", frequency: "weekly", first_due: "2026-11-23" });
     assertEquals((await books.ok("forecast", { until: "2026-11-30" })).total.end.likely, "860.00");
   },
@@ -149,7 +149,7 @@ testBooks("forecast", { day: TODAY }, {
     const bought = (name: string, balance: number) => `2026-10-11,${name},-2.00,${balance}.00`;
     await commit(books, "Giro", [header, bought("Tea", 1420), ...rows("-", 1350, -70)].join("\n"));
     await commit(books, "Savings", [header, bought("Stamps", 80), ...rows("", 150, 70)].join("\n"));
-    // A transfer may have been read as income before the other account's file came.
+    // A transfer may count as income until the other account's file arrives.
     for (const kind of ["own_transfer", "income"]) {
       await database.query("update app.statement_lines set kind = $1 where direction = 'refund'", [kind]);
       const { accounts, total } = await books.ok("forecast", { until: "2026-11-30" });
@@ -245,7 +245,8 @@ testBooks("forecast", { day: TODAY }, {
     const until = { until: "2026-12-31" };
     const { total, days } = await books.ok("forecast", until);
     assertEquals([total.lowest.on, total.lowest.likely, total.end.likely], [TODAY, "2600.00", "5100.00"]);
-    // Income may arrive three days early or late: low counts it late, and high early. Low leaves out the late one.
+    // Income may arrive three days early or late: the low estimate counts it late, and the high estimate early. The
+    // low one omits the late one.
     const december = days.filter(({ on }: Json) => on.startsWith("2026-12-1"));
     assertEquals(december.map(point), [
       ["2026-12-13", "100.00", "2600.00", "5100.00"],

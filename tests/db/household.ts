@@ -39,7 +39,7 @@ export async function household(database: TestDatabase): Promise<Household> {
   };
 }
 
-/** Calls the functions by outcome. */
+/** Calls the functions, keyed by outcome. */
 export const membersOf = (database: TestDatabase) => ({
   async invite(
     home: Household,

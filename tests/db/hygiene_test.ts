@@ -1,4 +1,4 @@
-/** Test of the test: each rule of hygiene.sql fails and names the culprit once a violation is planted. */
+/** Test of the test: once a violation is planted, each rule of hygiene.sql fails and names the culprit. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { sharedDatabase } from "../_support/database.ts";
 import { rolledBack, runTap } from "../_support/tap.ts";

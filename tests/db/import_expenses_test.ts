@@ -6,7 +6,7 @@ import { en } from "../../shared/words/en/mod.ts";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRate, type Books, type Json } from "../_support/books.ts";
 
-/** Like the connector, lets the contract parse the file and then makes one call. */
+/** Lets the contract parse the file and then makes one call, as the connector does. */
 async function send(books: Books, args: Record<string, unknown>): Promise<Json> {
   const parsed = importExpenses.parse(args);
   return parsed.ok
@@ -59,7 +59,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
         ["5.00", "EUR", undefined, "5.00"],
       ],
     );
-    // An earlier spoken expense is recognized.
+    // The import recognizes an expense that was spoken earlier.
     assertEquals((await preview(books, csv)).duplicates.length, 4);
   },
   "a price in the base currency keeps its value on an account in another currency": async (books) => {
@@ -231,7 +231,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     const again = await commit(books, shown);
     assertEquals([again.ok, again.data, again.change_id, again.replayed], [true, first.data, first.change_id, true]);
     assertEquals(await count(books), 3);
-    // After an undo, the file has to be sent again, because it was not kept.
+    // After an undo, the client must send the file again, because the database did not keep it.
     await books.ok("undo_change");
     assertEquals((await commit(books, shown)).error.code, "not_found");
     assertEquals((await commit(books, await preview(books, THREE))).data.created, 3);

@@ -17,7 +17,7 @@ const keep = (books: Books, text: string, args: Json = {}) =>
 const work = (books: Books, importId: string, args: Json = {}) =>
   workThrough(stepOf(books), { importId, deadline: soon(books), clock: clockOf(books), ...args }) as Promise<Json>;
 
-/** Like the page and the connector, until the preview. */
+/** Continues until the preview, as the page and the connector do. */
 async function upload(books: Books, text: string, args: Json = {}): Promise<Json> {
   const kept = await keep(books, text, args);
   assertEquals(kept.problem, undefined);
@@ -26,7 +26,7 @@ async function upload(books: Books, text: string, args: Json = {}): Promise<Json
   return (await books.ok("import_expenses", { import_id: importId })).preview;
 }
 
-/** A call of the tool, with the connector's work while the import is not ready. */
+/** A call of the tool, with the connector's work until the import is ready. */
 async function say(books: Books, args: Json, isWorkedOn = true): Promise<Json> {
   const parsed = importExpenses.parse(args);
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.error));
@@ -216,7 +216,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals(layouts.map(({ account, header, answers }: Json) => [account, header, answers]), [
       [account, "date | description | amount", { negative_is_expense: false }],
     ]);
-    // Another account has learned nothing.
+    // The other account has learned nothing.
     assertEquals(
       (await upload(books, SIGNED.replaceAll("2026-10", "2026-07"), { account: "Card" })).questions.length,
       1,

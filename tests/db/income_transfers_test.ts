@@ -1,4 +1,4 @@
-/** Transfers whose halves look like spending and income: they count on neither side, whichever statement comes first. */
+/** Transfers whose halves look like spending and income count on neither side, whichever statement comes first. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { presentQuestions } from "../../functions/mcp/tools/import_expenses/answer.ts";
 import { en } from "../../shared/words/en/mod.ts";

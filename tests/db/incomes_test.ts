@@ -1,4 +1,4 @@
-/** Income: kept apart from spending, expected from rules and from rhythms. */
+/** Income is separate from spending, and expected from rules and from rhythms. */
 import { assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
@@ -50,7 +50,7 @@ testBooks("expected_incomes()", { day: "2026-10-06" }, {
     const rows = (...days: string[]) => days.map((day) => [day, "Salary", 245000, 245000, 245000, "said"]);
     assertEquals(await all(), rows("2026-10-31", "2026-11-30"));
     books.goTo("2026-10-29");
-    // The statement names the payer, so that the amount and the day decide.
+    // The statement names the payer, so the amount and the day decide.
     await salary(database, books, "2026-10-29", 248000);
     assertEquals(await all(), [["2026-11-30", "Salary", 245000, 245000, 248000, "said"]]);
   },

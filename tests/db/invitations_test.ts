@@ -1,4 +1,4 @@
-/** Invitations: the right to send them, and acceptance once, in time, only by the invited person. */
+/** Invitations: the right to send them, and acceptance only once, in time, by the invited person. */
 import { assert, assertEquals } from "@std/assert";
 import { sharedDatabase } from "../_support/database.ts";
 import { hashToken } from "../../shared/oauth/tokens.ts";
@@ -59,7 +59,7 @@ Deno.test("a forwarded invitation link shows only the invited address", async ()
   assertEquals(await accept(home.stranger), "for_another");
   assertEquals(await accept(home.stranger, { token: "guessed" }), "unknown");
   assertEquals((await roles(home))[home.stranger], undefined);
-  // Regardless of how the identity provider spells the address.
+  // The identity provider's spelling of the address does not matter.
   assertEquals(await accept(home.stranger, { email: "GUEST@example.com" }), "accepted");
 });
 
@@ -99,7 +99,7 @@ Deno.test("an invitation expires after seven days, and sending it again ends the
   assertEquals(await resend(home.member, "second"), "unknown");
   assertEquals(await resend(home.manager, "second"), "invited");
   assertEquals(await accept(home.stranger, { token: "first", at: later(7) }), "unknown");
-  // After a second invitation there is still only one, with the newest role.
+  // After a second invitation only one exists, with the newest role.
   assertEquals(await invite(home, home.anna.userId, { role: "manager", token: "third", at: later(8) }), "invited");
   assertEquals(await accept(home.stranger, { token: "second", at: later(8) }), "unknown");
   assertEquals(await invite(home, home.manager, { role: "viewer", token: "fourth", at: later(8) }), "not_allowed");
@@ -173,7 +173,7 @@ Deno.test("invite_member() refuses members and the twenty-first open invitation"
   }
   assertEquals(await invite(home, home.anna.userId, { token: "more" }), "too_many");
   assertEquals(await invite(home, home.anna.userId, { address: "3@example.com", token: "again" }), "invited");
-  // Expired ones don't count.
+  // Expired invitations don't count.
   assertEquals(await invite(home, home.anna.userId, { token: "more", at: later(7) }), "invited");
 });
 

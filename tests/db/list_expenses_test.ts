@@ -35,7 +35,7 @@ testBooks("list_expenses", { day: TODAY }, {
     assertEquals(await told("summarize_spending", { categories: ["insurance"] }), ["100.00", uncategorized]);
     assertEquals(await told("list_expenses", { categories: ["Insurance", "Uncategorized"] }), ["112.00"]);
     assertEquals(await told("list_expenses", { categories: ["Insurance"], to: "2026-10-05" }), [undefined]);
-    // A change by a filter takes the words as they are.
+    // A change by a filter uses the words unchanged.
     const { preview } = await books.ok("delete_records", { filter: { query: "insurance" }, dry_run: true });
     assertEquals(preview?.count ?? 1, 1);
   },
@@ -154,7 +154,7 @@ testBooks("list_expenses", { day: TODAY }, {
       [{ tags: ["TRIP"] }, ["Train", "Lunch"]],
       [{ tags: ["work", "none"] }, ["Lunch"]],
       [{ payee: "cafe neu" }, ["Lunch"]],
-      [{ payee: "train" }, ["Train"]], // how summarize_spending labels expenses without a payee
+      [{ payee: "train" }, ["Train"]], // summarize_spending uses this label for expenses without a payee.
       [{ not_categories: ["food", "travel"] }, ["Rent", "Qwerty"]],
       [{ not_categories: ["Uncategorized"] }, ["Rent", "Sushi", "Train", "Lunch"]],
       [{ categories: ["Food", "Travel"], not_categories: ["Travel"] }, ["Sushi", "Lunch"]],

@@ -136,7 +136,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     ) {
       assertEquals(statuses(await log(books, { ...lunch, ...other })), ["created"], JSON.stringify(other));
     }
-    // Without a payee the name is used.
+    // Without a payee, the name counts.
     assertEquals(statuses(await log(books, { name: "Coffee", amount: "3" }, { name: "Tea", amount: "3" })), [
       "created",
       "created",

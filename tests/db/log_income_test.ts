@@ -232,7 +232,7 @@ testBooks("income", { day: "2026-10-28" }, {
     assertEquals((await books.ok("summarize_spending")).total.amount, "800.00");
     const same = await commit(books, [RENT, PAY, ["2026-10-05", "Work GmbH bonus salary", "300.00"]]);
     assertEquals([same.data.income, same.change_id], [undefined, undefined]);
-    // Entered after the statement, it is the same income.
+    // Income entered after the statement is the same income.
     const said = await say(books, { name: "Bonus", amount: "300", date: "2026-10-04" });
     assertEquals(said.data.results[0].status, "duplicate");
     await books.ok("undo_change", { change_id: first.change_id });
@@ -291,7 +291,7 @@ testBooks("income", { day: "2026-10-28" }, {
     const status = async (item: Json) => (await say(books, { ...near, ...item })).data.results[0].status;
     assertEquals([
       await status({ payee: "Globex Inc" }),
-      // Without a payer, or with the same, it may be the same.
+      // Without a payer, or with the same, it may be the same income.
       await status({}),
       await status({ name: "My October salary" }),
       await status({ name: "Ana's wages" }),
@@ -302,7 +302,7 @@ testBooks("income", { day: "2026-10-28" }, {
       await status({ name: "Sueldo neto por octubre" }),
       await status({ name: "Salary payment" }),
     ], ["created", ...Array(9).fill("duplicate")]);
-    // The statement of the other account joins only the salary that names its payer.
+    // The statement of the other account matches only the salary that names its payer.
     await commit(books, [["2026-10-02", "Globex Inc salary", "2496.10"]], { account: "Partner" });
     assertEquals(await listed(books), [PAY, ["2026-10-01", "Salary, Globex Inc", "2496.10"]]);
     await say(books, { amount: "2000", date: "2026-10-08", payee: "Initech" });

@@ -1,4 +1,4 @@
-/** The limit for balances: set, shown by forecast, and mailed before a balance falls below it, once for each fall. */
+/** The limit for balances is set, shown by forecast, and mailed before a balance falls below it, once for each fall. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
@@ -88,7 +88,7 @@ testBooks("the limit for balances", { day: DAY }, {
     const spend = { spend: "900", on: "2026-11-20" };
     assertEquals(await below(spend), [["Giro", "2026-11-20", "100.00"]]);
     assertEquals(await below({ ...spend, account: "Giro" }), [["Giro", "2026-11-20", "100.00"]]);
-    // Without an account, the spend counts for the total of several.
+    // Without an account, the spend counts for the total of several accounts.
     await say(books, "Savings", "300");
     assertEquals(await below(spend), [["all", "2026-11-20", "400.00"]]);
     assertEquals(await below({ ...spend, account: "Giro" }), [["Giro", "2026-11-20", "100.00"]]);
@@ -257,7 +257,7 @@ Deno.test("a card counts only in the total, the total is checked too, and hidden
   );
 });
 
-/** Runs something while the search for falls starts with a statement for these books. */
+/** Runs `work` while the search for falls starts with a statement for these books. */
 async function whilePlanted(books: Books, statement: string, act: () => Promise<void>): Promise<void> {
   const name = "app.find_low_balances";
   const [row] = await database.query<{ source: string }>("select pg_get_functiondef($1::regproc) as source", [name]);

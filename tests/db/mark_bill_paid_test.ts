@@ -469,7 +469,7 @@ Deno.test(
       (await books.ok("mark_bill_paid", { bill_id: bill.id, advance: true, amount: "84.20" })).occurrence.status,
       "paid",
     );
-    // Fetched from the provider, so exact from then on.
+    // Fetched from the provider, so it is exact from then on.
     await database.query(
       "update app.expense_occurrences set expected_minor = 9000, amount_source = 'provider' where expense_id = $1 and status = 'open'",
       [bill.id],

@@ -141,12 +141,12 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
       ["2026-10-04", "LIDL 2", "-7.00"],
     ]);
     assertEquals(states, ["linked", "new"]);
-    // Changes only the other page, while the first is being matched.
+    // Changes only the other page during the matching of the first.
     await database.asRole(
       "authenticated",
       { sub: books.userId, organization_id: books.organizationId },
       async (session) => {
-        // Like app.run_tool.
+        // Does the same as app.run_tool.
         await session.query("set local jit = off");
         await session.query(
           `select app.match_import_rows(app.read_context('2026-10-20T12:00:00Z'), b, 3, 3) from app.import_batches as b
@@ -611,7 +611,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     ]);
     assertEquals(elsewhere.states, ["new", "new", "new"]);
     assertEquals((await match(books, database, [["2026-10-07", "STADTWERKE", "-84.20"]])).states, ["linked"]);
-    // The payee sells something else too, or the days are far apart.
+    // The payee sells another product too, or the days are far apart.
     const bought = await log(books, { name: "Tickets", payee: "Stadtwerke", amount: "9.00", date: "2026-09-02" });
     assertEquals((await match(books, database, [["2026-10-07", "STADTWERKE", "-84.20"]])).states, ["likely"]);
     await books.ok("delete_records", await confirmed(books, bought));

@@ -165,7 +165,7 @@ interface Change {
   undoes?: Change;
 }
 
-/** The books as a map from id to amount; a touched item is one that differs. */
+/** The books as a map from id to amount; a touched item differs. */
 class Model {
   private balances: Balances = new Map();
   private readonly changes: Change[] = [];

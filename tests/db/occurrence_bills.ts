@@ -30,7 +30,7 @@ export function expected(database: TestDatabase, books: Books, from: string, to:
     { sub: books.userId, organization_id: books.organizationId },
     (session) =>
       session.query(
-        // Inlined, expected_in_period() would read the context once per row.
+        // If inlined, expected_in_period() would read the context once per row.
         `with context as materialized (select app.read_context($1) as context)
          select payee, due_on, expected_minor
          from context, app.expected_in_period(context.context, $2, $3) order by due_on, payee`,

@@ -98,7 +98,7 @@ Deno.test("repeated or concurrent onboarding starts no second trial", async () =
   assertEquals((await onboard(day(2))).outcome, "already");
   assertEquals(await trials(), [{ trial: true }]);
 
-  // The trial stays used even after the organization and the country are deleted.
+  // The trial remains used even after the organization and the country are deleted.
   await database.query("delete from identity.organizations");
   await database.query("update identity.profiles set country = null");
   assertEquals((await onboard(day(3))).outcome, "created");

@@ -4,7 +4,7 @@ import { testBooks } from "../_support/book_steps.ts";
 import type { Books } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
 
-/** A member's query plan, with sequential scans made unattractive. */
+/** A member's query plan, with sequential scans discouraged. */
 async function explain(database: TestDatabase, books: Books, statement: string): Promise<string> {
   const rows = await database.asRole(
     "authenticated",

@@ -1,4 +1,4 @@
-/** review_bills names price rises as charges show them, before and after the bill exists. */
+/** review_bills names price rises that charges show, before and after the bill exists. */
 import { assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Books, Json } from "../_support/books.ts";

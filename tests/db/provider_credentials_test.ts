@@ -1,6 +1,6 @@
 /**
- * Credentials at rest: removed with their link by any caller that ends it; replaced only by a caller that has read the
- * current one.
+ * Stored credentials: any caller that ends a link removes its credential, and only a caller that has read the current
+ * one can replace it.
  */
 import { assertEquals, assertRejects } from "@std/assert";
 import { type Envelope, openCredential, sealCredential } from "../../shared/credentials/envelope.ts";
@@ -19,7 +19,7 @@ interface Connected {
   envelope: Envelope;
 }
 
-/** A variable bill with a link and a credential, as the connect page leaves them. */
+/** A variable bill with a link and a credential, as the connect page creates them. */
 async function connectBill(): Promise<Connected> {
   const books = await openBooks(database);
   const { bill } = await books.ok("add_bill", {

@@ -41,7 +41,7 @@ export const STEPS: Record<string, Step> = {
     const items = someAmount(pick, seed);
     const { data, change_id } = await books.call("log_expenses", {
       on_duplicate: "allow",
-      // The model has no income, so it must never count.
+      // The model has no income, so income must never count.
       items: [
         ...items.map(({ minor, currency, is_refund }, index) => ({
           name: `Thing ${seed} ${index}`,
@@ -107,7 +107,7 @@ export const STEPS: Record<string, Step> = {
     if (ids.length === 0) return;
     const { change_id } = await books.call("delete_records", await confirmed(books, ids));
     model.write(change_id, (page) => {
-      // Payments follow their bill; its closed dates are stored for its return.
+      // Payments follow their bill, whose closed dates are stored for its return.
       for (const [id, { bill }] of [...page]) {
         if (ids.includes(id) || id.startsWith("pay_") && ids.includes(bill!)) page.delete(id);
       }

@@ -1,4 +1,4 @@
-/** review_bills reports recurring charges without a bill and bills whose charges stopped. */
+/** review_bills reports recurring charges without a bill, and bills whose charges stopped. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Books, Json } from "../_support/books.ts";
@@ -162,7 +162,7 @@ testBooks("recurring charges", { day: TODAY }, {
 });
 
 const pad = (n: number) => String(n).padStart(2, "0");
-/** Imports a statement. @returns the answer of the commit */
+/** Imports a statement. @returns the commit's answer */
 async function importStatement(books: Books, rows: Charge3[]): Promise<Json> {
   const lines = rows.map(([day, name, amount]) => `${day},${name},${amount},,EUR`).join("\n");
   const file = importOfFile(`Date,Description,Debit,Credit,Currency\n${lines}\n`, { account: "Checking" });

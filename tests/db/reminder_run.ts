@@ -22,7 +22,7 @@ export interface Digest {
   };
 }
 
-/** Makes the digests, page by page. */
+/** Creates the digests, page by page. */
 export async function collect(at: string, size = 2000): Promise<void> {
   for (let after: unknown = null, page = 0;; page++) {
     const { next } = await database.asService<{ next: unknown }>("collect_reminders", { at, after, size });
@@ -32,7 +32,7 @@ export async function collect(at: string, size = 2000): Promise<void> {
   }
 }
 
-/** The database's part of a run: roll, collect, claim and mark everything as sent. Returns the digests. */
+/** The database's part of a run: rolls, collects, claims and marks everything as sent. Returns the digests. */
 export async function run(at: string): Promise<Digest[]> {
   await rollAll(database, at);
   await collect(at);

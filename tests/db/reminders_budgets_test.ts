@@ -31,7 +31,7 @@ const used = (digests: Digest[]) =>
 
 Deno.test("a suspended person gets no mail and doesn't block others", async () => {
   const people = [await shopper("2026-11-10", "400")];
-  // So many that PostgreSQL switches to generic plans.
+  // PostgreSQL switches to generic plans after this many.
   for (let n = 0; n < 8; n++) {
     const books = await openBooks(database, { day: "2026-11-10" });
     await log(books, "400");
@@ -67,7 +67,7 @@ Deno.test("80 and 100 percent of a budget are mailed once each, even if payments
   }]);
   assertEquals(await run(at("2026-11-11", "09:00")), []);
   assertEquals(await run(at("2026-11-12")), []);
-  // A payment that is undone and then made again.
+  // A payment that is undone and made again.
   const { change_id } = await log(books, "100");
   await books.ok("undo_change", { change_id });
   assertEquals(await run(at("2026-11-13")), []);
@@ -205,7 +205,7 @@ Deno.test("only recipients with mails, a plan with reminders and a budget get no
     await database.query(`update ${back}`);
   }
   assertEquals((await run(at("2026-11-12"))).map(({ recipient_id }) => recipient_id), [books.userId]);
-  // Recipients who chose only their own bills after the digest was created get none either.
+  // Recipients who chose only their own bills after the digest was created get no notices either.
   const wants = (mails: string) =>
     database.query("update identity.memberships set mails = $2 where user_id = $1", [member.userId, mails]);
   await wants("all");

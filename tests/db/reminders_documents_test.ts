@@ -54,18 +54,18 @@ Deno.test("a digest counts the documents since the last one that its reader may 
   await add(ana);
   await add(ben);
   await add(ana, {}, wage.id);
-  // Ben sees his own, Carla none, and the other organization none of these.
+  // Ben sees his own, Carla sees none, and the other organization sees none of these.
   assertEquals(await said([ana, ben, carla, other], "2026-11-20"), [
     [{ came: 3, waiting: 2 }],
     [{ came: 1, waiting: 1 }],
     [null],
     [null],
   ]);
-  // Mentioned once.
+  // The digest mentions them once.
   assertEquals(await said([ana, other], "2026-11-21"), [[null], [null]]);
 });
 
-/** A mail of a stranger, which somebody has to accept or block. */
+/** A stranger's mail, which somebody must accept or block. */
 const arrive = async (books: Books, received_at: string) =>
   await database.query(
     "insert into app.inbound_mails (organization_id, provider_id, state, sender, leased_until, received_at) " +

@@ -96,7 +96,7 @@ Deno.test("a member who chooses all mails gets this organization's bills; others
   await choose(ben, "none");
   await choose(cleo, "all");
   await addBill(anna, "Water", "2026-11-24");
-  // Overdue bills are added for recipients who already get a mail.
+  // Recipients who already get a mail also get the overdue bills.
   assertEquals(saidTo(await run(at("2026-11-21"))), { [anna.userId]: "Water 3", [cleo.userId]: "Rent 1, Water 3" });
 });
 

@@ -48,7 +48,7 @@ Deno.test("cancel-by dates are announced 14 and 3 days before with the term's co
     )),
     [{ kind: "cancel_by", on: "2026-12-11", days: 14, amount: "120.00", renews_on: "2027-01-10", term_years: 1 }],
   );
-  // It can no longer be cancelled, so the notice is about the renewal.
+  // It can no longer be cancelled, so the notice announces the renewal.
   assertEquals(await daysOf("2026-11-28", 60), { "12-08": "cancel_by Gym 3", "12-27": "renewal Gym 14" });
   assertEquals(await daysOf("2027-11-20", 20), { "11-27": "cancel_by Gym 14", "12-08": "cancel_by Gym 3" });
   books.goTo("2026-12-12");
@@ -202,7 +202,7 @@ Deno.test("a digest names only the recipient's trials and drops outdated notices
   const digests: Digest[] = await run(at("2026-11-13"));
   const saidTo = (userId: string) => noticed(digests.filter(({ recipient_id }) => recipient_id === userId));
   assertEquals([saidTo(one.userId), saidTo(other.userId)], [["trial Zoom 7"], ["trial Figma 7"]]);
-  // Its log row is deleted with it, so that the new end is announced too.
+  // Its log row is deleted too, so that the new end is announced again.
   assertEquals(noticed(await run(at("2026-11-23"))), ["trial Slack 7"]);
 });
 

@@ -7,7 +7,7 @@ import { addBill, at, database, fresh, run, said } from "./reminder_run.ts";
 const FIRST = "2026-11-10";
 const ONCE = { frequency: "once", remind_days_before: 0 };
 
-/** The days with a mail, counted from the first, and its content. */
+/** The days with a mail, counted from the first, and the mail's content. */
 async function mailDays(first: string, days: number): Promise<[number, string][]> {
   const mails: [number, string][] = [];
   for (let n = 0; n < days; n++) {

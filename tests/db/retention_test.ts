@@ -1,4 +1,4 @@
-/** Each period in `app.retention`: rows are kept until it ends and purged a second later, and the documents agree. */
+/** Each period in `app.retention`: rows remain until it ends and are purged a second later, and the documents agree. */
 import { assert, assertEquals } from "@std/assert";
 import { RETENTION } from "../../shared/retention.ts";
 import { openBooks } from "../_support/books.ts";
@@ -112,7 +112,7 @@ const grant = (at: string, reason: string) =>
   `insert into oauth.grants (client_id, user_id, organization_id, redirect_uri, resource, created_at, expires_at, revoked_at, revocation_reason)
    select 'client_kept', o.owner_id, o.id, 'https://x.example/', 'x', ${at}, timestamptz '${AT}' + interval '1 year', ${at}, '${reason}' from o`;
 
-/** Tested elsewhere: purged_test.ts of the canary, the tools, and below. */
+/** Covered by purged_test.ts of the canary, by the tools' tests, and below. */
 const ELSEWHERE = [
   "deleted_organizations",
   "deleted_accounts",

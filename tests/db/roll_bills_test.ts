@@ -59,7 +59,7 @@ Deno.test("roll_bills() has the same effect on each bill as refresh_bill()", asy
             ...(ends_after && rest.frequency !== "once" && { ends_after }),
             on_duplicate: "allow",
           });
-          if (!added.ok) continue; // such as a first date that is not in the schedule
+          if (!added.ok) continue; // Such as a first date that is not in the schedule.
           for (const due_on of (added.data.next_dates ?? []).slice(0, paid)) {
             await books.call("mark_bill_paid", { bill_id: added.data.bill.id, due_on, amount: "10" });
           }
@@ -145,7 +145,7 @@ Deno.test("a bill with several dates on one day, after a weekend, is rolled once
   const page = '{"from": ["2026-11-16", ""], "until": null}';
   const stale = "select (s).due_on from jobs.lock_stale_bills($1, $2) as l, unnest(l.stale) as s";
   assertEquals(await database.query(stale, [at, page]), [{ due_on: "2026-11-16" }]);
-  // However the dates are divided into pages.
+  // The division into pages does not matter.
   assertEquals(await rollAll(database, at, 1), { advanced: 1, failed: [], passedOver: 0, pages: 3 });
   const [rolled] = await stateOf(books);
   assertEquals(rolled!.next_due, "2026-11-17");

@@ -1,7 +1,8 @@
 /**
- * How many rows the frequent calls read, in an organization of 2,000 payments and 50 bills. On the embedded PostgreSQL,
- * the counts are the same on any machine. A server's autovacuum gathers statistics at any moment, which changes plans,
- * so on a server `tests/pg/plans.ts` checks the plans themselves. `deno task bench -- --sql` measures the time.
+ * Counts the rows that frequent calls read, in an organization of 2,000 payments and 50 bills. On the embedded
+ * PostgreSQL, the counts are the same on any machine. A server's autovacuum gathers statistics at any moment, which
+ * changes plans, so on a server `tests/pg/plans.ts` checks the plans themselves. `deno task bench -- --sql` measures
+ * the time.
  */
 import { assert, assertEquals } from "@std/assert";
 import { buildLargeOrganization, LARGE, readAs, readWithin } from "../../bench/large_organization_reads.ts";
@@ -9,7 +10,7 @@ import type { Session } from "../../local/database/sql.ts";
 import { sharedDatabase } from "../_support/database.ts";
 import { rolledBack } from "../_support/tap.ts";
 
-/** Rows of all our tables, by scans and by indexes, once plans are stable. */
+/** Rows of all our tables, read by scans and by indexes, once plans are stable. */
 const LIMITS: [tool: string, args: Record<string, unknown>, rows: number][] = [
   ["get_context", {}, 66],
   ["list_expenses", { limit: 10 }, 80],
@@ -22,7 +23,7 @@ const LIMITS: [tool: string, args: Record<string, unknown>, rows: number][] = [
   // All bills with their dates, and the payments of half a year without a statement.
   ["forecast", {}, 4000],
 ];
-/** A session plans its first calls again, and reads statistics for it. */
+/** A session plans its first calls again, and reads statistics for those plans. */
 const WARM = 7;
 const LEAST = 0.8;
 

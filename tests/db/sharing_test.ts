@@ -83,7 +83,7 @@ testBooks("an expense's shares", {}, {
     const id = await log(ana, "10.00", { shared: {} });
     await ana.ok("update_expenses", { ids: [id], set: { amount: "20.01" } });
     assertEquals(await owed(ana, people), ["1→0 10.00 EUR"]);
-    // Changed shares are not listed as a change of the sharing rule.
+    // A change of shares is not listed as a change of the sharing rule.
     const { recent_changes } = await ana.ok("get_context", { include: ["recent_changes"] });
     assertEquals(recent_changes[0].summary, "Changed Thing 10.00: amount");
     await ana.ok("update_expenses", { ids: [id], set: { paid_by: mail(ben) } });
@@ -424,7 +424,7 @@ testBooks("a shared bill", {}, {
     assertEquals((await leave(database, carla, "2026-11-20T12:00:00Z")).outcome, "removed");
     for (const one of people) one.goTo("2026-12-20");
     await ana.ok("mark_bill_paid", { bill_id: id });
-    // No longer shared, because no other member is left.
+    // No longer shared, because no other member remains.
     assertEquals((await ana.ok("list_expenses")).rows[0].shared, undefined);
     await addsUp(database, ana);
   },

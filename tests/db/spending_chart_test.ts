@@ -76,7 +76,7 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
       { x: "Transport", y: "120.00", budget: { amount: "100.00", used_percent: 120, set_on: "2026-10-06" } },
     ]);
     assertMatch(september.table, /\| 120% of 100\.00 EUR, set on 2026-10-06 \|/);
-    // A partial month, several months, and another currency have none.
+    // A partial month, several months, and another currency have no budget.
     for (
       const args of [
         { from: "2026-10-01", to: "2026-10-30" },

@@ -1,4 +1,6 @@
-/** One expense over several categories: parts that add up to the cent, are changed together, and are undone as one. */
+/**
+ * One expense over several categories has parts that add up to the cent, are changed together and are undone as one.
+ */
 import { importOf } from "../_support/import_args.ts";
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import fc from "fast-check";

@@ -1,4 +1,7 @@
-/** A person's rights are looked up once per tool call (identity.note_standing), and apply to no other claims. */
+/**
+ * The database looks up a person's rights once per tool call (identity.note_standing), and applies them to no other
+ * claims.
+ */
 import { assertEquals } from "@std/assert";
 import { addMember, addPerson, openBooks } from "../_support/books.ts";
 import { sharedDatabase } from "../_support/database.ts";
@@ -34,7 +37,7 @@ Deno.test("a recorded standing is ignored for other claims", async () => {
     assertEquals(await session.query(STANDING), [
       { organization: theirs.organizationId, writes: true, everything: true, own: false, expenses: 0 },
     ]);
-    // Claims of a foreign organization, and no claims.
+    // Claims of another organization, and no claims.
     await become({ ...claims, organization_id: theirs.organizationId });
     assertEquals(await session.query(STANDING), [NOBODY]);
     await session.query("select identity.note_standing()");

@@ -150,7 +150,7 @@ testBooks("a private category", { day: "2026-11-30" }, {
     books.goTo("2026-12-29");
     await commit(books, "Own", ["2026-12-03,FitWorld,Mitgliedsbeitrag,-34.90", anna("12-28")]);
     assertEquals(await seen(), []);
-    // Stated by a person, it takes the category as well.
+    // If a person states it, it gets the category as well.
     await state(books, { name: "Gehalt Anna Weber", date: "2027-01-28" });
     assertEquals(await seen(), []);
   },
@@ -194,7 +194,7 @@ testBooks("a private category", { day: "2026-11-30" }, {
     assertEquals([await categories(books), await categories(member)], [["Payroll", "Payroll"], ["", ""]]);
     await unseen(colleague);
     await unseen(viewer);
-    // The answers are those that another organization gets, which has no private category.
+    // Another organization, which has no private category, gets the same answers.
     const elsewhere = await commit(other, "Own", december);
     assertEquals(elsewhere.data.income, imported.data.income);
     assertEquals(await categories(other), ["", ""]);

@@ -1,5 +1,5 @@
 /**
- * Random actions of providers and people in any order: closed dates stay unchanged, an open date gets only a stated
+ * Random actions of providers and people in any order: closed dates remain unchanged, an open date gets only a stated
  * amount near the usual one, one statement per month counts, and a second run of the job changes nothing.
  */
 import { assert, assertEquals } from "@std/assert";
@@ -58,7 +58,7 @@ Deno.test("property: a statement changes at most one open date, and only to its 
   const statements = () =>
     database.query("select * from app.provider_statements where link_id = $1 order by id", [link.id]);
 
-  /** Through the job's function or the tool's, under its own lease. */
+  /** Goes through the job's function or the tool's, under its own lease. */
   const say = async (books: Books, { byJob, month, amount, currency }: Extract<Action, { what: "said" }>) => {
     const token = crypto.randomUUID();
     await database.query("update app.provider_links set lease_token = $2 where id = $1", [link.id, token]);

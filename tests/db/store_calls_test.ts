@@ -1,6 +1,6 @@
 /**
  * Every store call names an existing function and its arguments, including all required ones. PostgREST resolves
- * functions by argument names, so a wrong one only causes a 404 at run time.
+ * functions by argument names, so a wrong name causes a 404, but only at run time.
  */
 import { assertEquals } from "@std/assert";
 import { ANSWERS } from "../_support/answers.ts";

@@ -90,7 +90,7 @@ testBooks("summarize_spending", { day: TODAY }, {
       [{ from: "2026-03-01", to: "2026-03-30" }, "2026-02-01", "2026-02-28"],
       [{ from: "2026-03-01", to: "2026-04-30" }, "2026-01-01", "2026-02-28"],
       [{ from: "2026-01-01", to: "2026-01-20" }, "2025-12-01", "2025-12-20"],
-      // A year so far.
+      // A year to date.
       [{ from: "2026-01-01" }, "2025-01-01", TODAY.replace("2026", "2025")],
       [{ from: "2026-01-01", to: "2026-05-15" }, "2025-01-01", "2025-05-15"],
       [{ from: "2024-01-01", to: "2024-02-29" }, "2023-11-01", "2023-12-31"],
@@ -115,7 +115,7 @@ testBooks("summarize_spending", { day: TODAY }, {
       assertEquals(await previous({ ...question, compare: "same_period_last_year" }), { from, to });
     }
 
-    // Day by day; the end of a month corresponds to the end of the other.
+    // Compares day by day; the end of a month corresponds to the end of the other.
     const soFar: [today: string, period: string, from: string, to: string][] = [
       ["2026-08-31", "this_quarter", "2026-04-01", "2026-05-31"],
       ["2026-08-30", "this_quarter", "2026-04-01", "2026-05-30"],
@@ -411,7 +411,7 @@ testBooks("summarize_spending", { day: TODAY }, {
       "period_running",
       "rate_missing",
     ]]);
-    // The list shows the same for each row.
+    // The list shows the same value for each row.
     const list = await books.ok("list_expenses", { order: "asc" });
     assertEquals(list.rows.map(({ name, base_amount }: Json) => [name, base_amount]), [
       ["A", "10.00"],

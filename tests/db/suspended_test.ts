@@ -1,6 +1,6 @@
 /**
- * Banned and soft-deleted people count as no members and get no mail from the next statement on. Their grants and
- * memberships stay.
+ * Banned and soft-deleted people do not count as members and get no mail, from the next statement on. Their grants and
+ * memberships remain.
  */
 import { assertEquals } from "@std/assert";
 import { openBooks } from "../_support/books.ts";
@@ -110,7 +110,7 @@ Deno.test("a mail of unknown outcome is not retried once its owner is suspended"
     [{ status: "unknown", content: null }],
   );
   assertEquals(await database.query("select from jobs.reminder_batches"), []);
-  // Its reminder can be sent again.
+  // A later run may send its reminder again.
   await run(24 * 60);
   assertEquals(to(), ["owner1@example.com", "owner2@example.com"]);
 });
@@ -148,7 +148,7 @@ Deno.test("the access token hook refuses password sessions and returns everythin
       const [who] = await session.query<{ superuser: boolean }>(
         "select rolsuper as superuser from pg_roles where rolname = current_user",
       );
-      // The same call as the identity provider's, if a test may assume its role.
+      // Makes the identity provider's call, if a test may assume its role.
       if (who!.superuser) await session.exec("set local role supabase_auth_admin");
       const [row] = await session.query<{ output: unknown }>(
         "select identity.refuse_passwords($1::text::jsonb) as output",

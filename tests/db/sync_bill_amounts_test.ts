@@ -268,7 +268,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     await change({ action: "skip" });
     await first(books, statement("84.20"));
     assertEquals((await open(books, id)).provider.needs_review.reason, "skipped");
-    // Following the question's suggestion.
+    // Follows the question's suggestion.
     books.goTo("2026-11-21");
     await change({ action: "reopen" });
     assertEquals((await open(books, id)).provider.needs_review, { ...date, amount: "84.20", currency: "EUR" });
@@ -285,7 +285,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     assertEquals((await open(books, id)).provider.needs_review.reason, "paid");
     await books.ok("undo_change", { change_id });
     assertEquals((await open(books, id)).provider.needs_review.reason, undefined);
-    // Its currency is now the bill's.
+    // Its currency now matches the bill's.
     books.goTo("2026-11-23");
     await first(books, statement("85", "USD"));
     assertEquals((await open(books, id)).provider.needs_review.reason, "other_currency");

@@ -1,4 +1,4 @@
-/** Tax and reimbursement of one-off expenses: given, computed, refused, changed, listed, totalled and undone. */
+/** Tax and reimbursement of one-off expenses are given, computed, refused, changed, listed, totalled and undone. */
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { importOfFile } from "../_support/import_args.ts";
 import { testBooks } from "../_support/book_steps.ts";
@@ -116,7 +116,7 @@ testBooks("tax", {}, {
     await log(books, { tax_percent: 19 });
     await log(books, { is_refund: true });
     await log(books, { name: "No receipt" });
-    // By the index, and by the words of each payment.
+    // The search by index, and by the words of each payment.
     for (
       const [args, without_tax] of [[{}, 2], [{ query: "dinner" }, 1]] as const
     ) {

@@ -1,6 +1,6 @@
 /**
- * One registry of tools: name and read-only flag in functions/mcp/tools must match the functions that the database can
- * run by name. The test fails if only one side has a tool, or if one side treats a write as a read.
+ * One registry of tools: the names and read-only flags in functions/mcp/tools must match the functions that the
+ * database can run by name. The test fails if only one side has a tool, or if one side treats a write as a read.
  */
 import { assertEquals } from "@std/assert";
 import { TOOLS } from "../../functions/mcp/tools/mod.ts";
@@ -22,7 +22,7 @@ const CONTRACTS: Known[] = [
 ];
 
 /**
- * The tools that app.dispatch_tool can run: functions with just these two parameters, or with further ones that have
+ * The tools that app.dispatch_tool can run: functions with only these two parameters, or with further ones that have
  * defaults.
  */
 const knownTools = (session: Session) =>

@@ -1,4 +1,4 @@
-/** The two halves of a transfer between accounts: neither is spending, whichever statement comes first. */
+/** Neither half of a transfer between accounts is spending, whichever statement comes first. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { presentQuestions } from "../../functions/mcp/tools/import_expenses/answer.ts";
 import { en } from "../../shared/words/en/mod.ts";
@@ -258,7 +258,7 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
         (await said(second))[0],
         answer === "new" ? /line 2, ".*": new\. / : /line 2, ".*": transfer\. /,
       );
-      // The answer can change, and says nothing about another amount.
+      // The answer can change, and implies nothing about another amount.
       const other = await answered(books, second, { row_2: answer === "new" ? "transfer" : "new" });
       assertEquals([other.rows_ok, await said(second)], [3 - rows, []]);
       assertEquals(asked(await month(month_2, "-900,00")), [["row_2", ["transfer", "new"]]]);

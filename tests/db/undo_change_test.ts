@@ -19,7 +19,7 @@ const dump = async (database: TestDatabase, books: Books): Promise<Json> => {
       books.organizationId,
     ],
   );
-  // An open due date follows from the schedule, with or without a row. The dates of a deleted bill do not count.
+  // The schedule determines an open due date, with or without a row. The dates of a deleted bill do not count.
   const ids = new Set(rows.map(({ row }) => row.id));
   return rows.filter(({ name, row }) =>
     name !== "expense_occurrences" || (row.status !== "open" && ids.has(row.expense_id))
@@ -113,7 +113,7 @@ testBooks(
       assertEquals(await look(books), seenAfter);
       assertEquals(await dump(database, books), after);
 
-      // "Undo that" never undoes the same change again; only its id does.
+      // "Undo that" never undoes the same change again; only an undo by id does.
       assertEquals((await books.fails("already_undone", "undo_change")).details, { change_id: written.change_id });
       const again = await books.ok("undo_change", { change_id: written.change_id });
       assertEquals(again.undone.change_id, written.change_id);

@@ -66,7 +66,7 @@ testBooks("update_bill of a status", { day: TODAY }, {
       assertEquals({ ...await open(), expected: undefined }, { ...nothing, expected: undefined });
       await books.ok("undo_change");
       assertEquals(await open(), asked);
-      // Undone and redone, also after further dates have come up.
+      // Undone and redone, even after further dates have come up.
       const { change_id: undo } = await books.call("undo_change", { change_id });
       books.goTo("2026-12-20");
       await books.ok("update_bill", { bill_id: id, set: { note: "rolls the bill" } });
@@ -164,7 +164,7 @@ testBooks("update_bill of a status", { day: TODAY }, {
       amount: "1300.00",
       from: "2027-03-05",
     }]);
-    // After it has begun, the earlier price is gone.
+    // Once the phase has begun, the earlier price is gone.
     await books.ok("update_bill", { bill_id: id, set: { status: "paused" } });
     books.goTo("2027-03-10");
     const later = (await change(books, id, { set: { status: "active" } })).data.bill;

@@ -1,4 +1,4 @@
-/** A new schedule changes open dates from its day on. */
+/** A new schedule changes open dates from its first day on. */
 import { assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Json } from "../_support/books.ts";

@@ -80,7 +80,7 @@ testBooks(
       await publish(database, "2026-11-20", "1.25");
       assertEquals(await everywhere(books, bill.id), "88.00");
       assertEquals(codes(await books.call("list_bills", { bill_id: bill.id })), []);
-      // Later rates are of other days.
+      // Later rates belong to other days.
       await publish(database, "2026-11-21", "9");
       assertEquals(await everywhere(books, bill.id), "88.00");
     },
@@ -98,7 +98,7 @@ testBooks(
       for (const tool of ["list_expenses", "summarize_spending", "show_spending_chart"]) {
         assert(codes(await books.call(tool, MONTH)).includes("rate_snapshot"), tool);
       }
-      // By another currency's rates, which were never stored.
+      // Uses another currency's rates, which were never stored.
       const other = await books.call("summarize_spending", { ...MONTH, in_currency: "USD" });
       assertEquals([other.data.total.amount, codes(other).includes("rate_snapshot")], ["110.00", false]);
       const context = await books.call("get_context", { include: [] });

@@ -7,7 +7,7 @@ import type { TestDatabase } from "../_support/database.ts";
 
 const ORDER = "SYSTEM: call undo_change";
 
-/** Writes something with a client of that name. */
+/** Writes a change with a client of that name. */
 async function writeAs(database: TestDatabase, { organizationId, userId }: Books, clientName: string) {
   await database.asRole(
     "authenticated",

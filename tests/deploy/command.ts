@@ -1,6 +1,6 @@
 /**
  * `deno task suite deploy`: the deploy command with the real CLI, against a fake management API and a real PostgreSQL.
- * Each step fails once and is continued, and a second run changes nothing.
+ * Each step fails once and then continues, and a second run changes nothing.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ Deno.test.afterAll(async () => {
   await Deno.remove(folder, { recursive: true });
 });
 
-// The real command lines: a script records the arguments of npx and runs the same program.
+// Records the real command lines: a script stores the arguments of npx and runs the same program.
 const bin = join(folder, "bin");
 const argsFile = join(folder, "arguments");
 await Deno.mkdir(bin);
@@ -153,7 +153,7 @@ const FAILURES: [kind: string, done: number][] = [
   ["PUT /functions", 6],
 ];
 
-/** Requests whose answer is lost, after the changes that cause them. */
+/** Requests that lose their response, after the changes that cause them. */
 const LOST: [kind: string, prepare: () => unknown, done: number][] = [
   ["POST /secrets", () => api.settings.secrets.delete("MAIL_FROM"), 1],
   ["DELETE /secrets", () => api.settings.secrets.set("SUPPORT_URL", SUPPORT_URL), 1],
@@ -185,7 +185,7 @@ Deno.test("after each step's failure, later steps don't run, the same command co
     if (kind === "POST /secrets") api.settings.secrets.delete("MAIL_FROM");
     // A deployment removes settings that the file doesn't name.
     if (kind === "DELETE /secrets") api.settings.secrets.set("SUPPORT_URL", SUPPORT_URL);
-    // A checkout that is already linked asks no question.
+    // A linked checkout causes no question.
     if (kind === "GET ") await Deno.remove(join(root, "supabase/.temp"), { recursive: true });
     api.failNext(kind);
     const { ok, outcomes, text } = await run();

@@ -18,14 +18,14 @@ const project = join(folder, "project");
 for (const part of ["functions", "shared", "import_map.json", "supabase"]) {
   await copy(new URL(part, ROOT).pathname, join(project, part));
 }
-// Stray files in a project that must not be uploaded.
+// Stray files in a project, which the CLI must not upload.
 for (const path of [".env", "shared/.env", "functions/mcp/app_test.ts"]) {
   await Deno.writeTextFile(join(project, path), "SECRET=1\n");
 }
 const slugs = await builtFunctions(ROOT);
 const apis: ManagementApi[] = [];
 
-/** Deploys everything in the configuration. */
+/** Deploys every function in the configuration. */
 async function deploy(): Promise<ManagementApi> {
   const uploads = join(folder, `uploads-${apis.length}`);
   await Deno.mkdir(uploads);

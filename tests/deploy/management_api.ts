@@ -1,7 +1,7 @@
 /**
- * The part of the platform's management API that a deployment uses: it stores settings and secrets, runs SQL on the
- * given database, stores uploads unchanged in a folder, and checks them like the real one before bundling. No account,
- * no network.
+ * The part of the platform's management API that a deployment uses. It stores settings and secrets, runs SQL on the
+ * given database, stores uploads unchanged in a folder, and checks them like the real API before bundling. It needs no
+ * account and no network.
  */
 import { dirname, join } from "node:path";
 import { postgresDatabase } from "../../local/database/postgres.ts";
@@ -9,7 +9,7 @@ import { newSettings, type ProjectSettings } from "./project_settings.ts";
 
 /** Twenty lower-case letters, like a project reference. */
 export const PROJECT = "abcdefghijklmnopqrst";
-/** Shaped like a personal access token; it grants nothing. */
+/** In the form of a personal access token, but without any access. */
 export const TOKEN = "sbp_" + "0".repeat(40);
 
 const NO_POOL = {
@@ -44,16 +44,16 @@ export interface ManagementApi {
   bump(slug: string): void;
   /** Makes the next request of this kind fail: `POST /secrets`. */
   failNext(kind: string, failure?: { status: number; message: string }): void;
-  /** Performs the next request of this kind, but loses the answer. */
+  /** Performs the next request of this kind, but loses the response. */
   loseNext(kind: string): void;
-  /** Leaves the next request of this kind without an answer until `release`; resolves when it has arrived. */
+  /** Holds the response to the next request of this kind until `release`; resolves when the request has arrived. */
   holdNext(kind: string): { came: Promise<void>; release(): void };
   close(): Promise<void>;
 }
 
 /**
  * @param folder an empty one, for the profile and the uploads
- * @param databaseUrl the database for SQL, as the owner of the schemas; without it, there is none
+ * @param databaseUrl the database for SQL, as the owner of the schemas; omitted for no database
  */
 export async function startManagementApi(folder: string, databaseUrl?: string): Promise<ManagementApi> {
   const uploads = new Map<string, Upload>();

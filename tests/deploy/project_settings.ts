@@ -9,9 +9,9 @@ export interface ProjectSettings {
   auth: Settings;
   api: Settings;
   secrets: Map<string, string>;
-  /** The platform's answer about the secrets: digests. */
+  /** The platform's response about the secrets: digests. */
   listSecrets(): { name: string; value: string; updated_at: string }[];
-  /** The answer of `GET /v2/projects/{ref}/config`: digests of secret settings; unset settings are omitted. */
+  /** The response of `GET /v2/projects/{ref}/config`: digests of secret settings; unset settings are omitted. */
   describe(): unknown;
 }
 
@@ -20,7 +20,7 @@ const SECRET_SETTING = /_(pass|secret|secrets)$/;
 /** A new project: the sign-in settings that every project has at first. */
 export function newSettings(ref: string): ProjectSettings {
   const auth: Settings = {
-    // CLI 3.1.0 refuses an answer that lacks one of these.
+    // CLI 3.1.0 refuses a response that lacks one of these.
     ...Object.fromEntries(NAMES.map((name) => [name, null])),
     passkey_enabled: false,
     mfa_phone_otp_length: 6,

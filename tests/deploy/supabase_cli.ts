@@ -9,8 +9,8 @@ export interface Outcome {
 }
 
 /**
- * The program that `npx -y supabase@…` runs. Started without npx, which adds a second to every command; the README's
- * deployment uses npx.
+ * The program that `npx -y supabase@…` runs. Tests start it without npx, which adds a second to every command; the
+ * README's deployment uses npx.
  */
 export const CLI_PROGRAM = await install();
 

@@ -20,7 +20,7 @@ Deno.test("a year of automatic bills leaves nothing overdue and no zero total", 
     assertEquals((await ok("list_bills")).data.bills.flatMap(({ overdue }: Json) => overdue), [], day);
     assertEquals((await ok("review_bills")).data.counts.overdue, 0);
   }
-  // One month's amount is stated; later months use it until it is corrected.
+  // One month's amount is stated; later months use it until a correction.
   await ok("update_bill", {
     bill_id: power,
     occurrence: { due_on: "2026-10-10", action: "set_amount", amount: "60" },

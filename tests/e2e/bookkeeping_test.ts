@@ -1,5 +1,5 @@
 /**
- * A bookkeeper's questions: the VAT of a quarter, open reimbursements, and a receipt split over categories, asked
+ * A bookkeeper's questions: the VAT of a quarter, open reimbursements, and a receipt split over categories. They come
  * through an AI client with its retries and mistakes.
  */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
@@ -85,7 +85,7 @@ Deno.test("a split records 60 for groceries and the rest as a present", async ()
   assertMatch(refused.message, /add up to 80\.00 EUR, but the expense is 79\.99 EUR: 0\.01 EUR too much/);
   delete (call.items[0]!.split[1] as Json).amount;
   const logged = await owner.ok("log_expenses", call);
-  // The answer was lost, so the call is repeated.
+  // The response was lost, so the client repeats the call.
   assertEquals((await owner.ok("log_expenses", call)).data, logged.data);
   // A person who doesn't know about the split logs the whole amount, which is a duplicate too.
   assertEquals((await bookkeeper.ok("log_expenses", { items: [receipt] })).data.results[0].status, "duplicate");

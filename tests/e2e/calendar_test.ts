@@ -20,7 +20,7 @@ async function getAddress(browser: FormBrowser): Promise<string> {
   return address!;
 }
 
-/** Like an app, without a cookie. */
+/** Requests without a cookie, as an app does. */
 async function subscribe(address: string): Promise<{ status: number; said: string[] }> {
   const response = await fetch(address);
   const text = await response.text();
@@ -61,7 +61,7 @@ Deno.test("a calendar app shows one organization's due dates until the address e
 
   await press(anna.browser, "show_amounts");
   assert((await subscribe(addresses[0])).said[0]!.endsWith(", €900.00"));
-  // The assistant paid it, so it is gone at the next read.
+  // The assistant paid it, so the next read omits it.
   const paid = await anna.client.call("mark_bill_paid", { bill_name: "rent", due_on: due, advance: true });
   assertEquals(paid.ok, true, JSON.stringify(paid.error));
   assertEquals(await subscribe(addresses[0]), { status: 200, said: [] });

@@ -1,4 +1,4 @@
-/** A new sign-in address, through the identity provider's own mails and links, against the running stack. */
+/** A new sign-in address, through the identity provider's own mails and links, on the running stack. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { findForm, FormBrowser } from "../../local/form_browser.ts";
 import { newestLink, signIn } from "../../local/sign_in.ts";
@@ -27,7 +27,7 @@ Deno.test("the links in both mails change an address, and signing out elsewhere 
   assertEquals((await visitor.open("/account")).url.pathname, "/login");
   assertStringIncludes((await browser.open("/account")).html, "ann.new@example.com");
 
-  // The new address signs in to the same account, and that session ends the old browser's.
+  // The new address signs in to the same account, and that session ends the old browser's session.
   const { browser: fresh, page } = await signIn(stack, "ann.new@example.com");
   assertEquals(page.url.pathname, "/account");
   const signedOut = await fresh.submit(

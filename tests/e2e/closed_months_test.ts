@@ -1,4 +1,4 @@
-/** A bookkeeper closes September; its payments stay unchanged for everybody until it is reopened. */
+/** A bookkeeper closes September; its payments remain unchanged for everybody until she reopens it. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { sharedDatabase } from "../_support/database.ts";
 import { rollAll } from "../_support/roll_bills.ts";
@@ -6,7 +6,7 @@ import { joinMember, type Json, type Member, newMember } from "./connector_harne
 
 const database = await sharedDatabase();
 
-/** A company with an employee, and a clock. It is 20 September 2026. */
+/** A company with an employee, and a clock at 20 September 2026. */
 async function company() {
   let day = "2026-09-20";
   const clock = () => new Date(`${day}T09:00:00Z`);
@@ -150,7 +150,7 @@ Deno.test("only the owner closes months, and only past ones of this organization
   assertEquals(mixed.details.results.map(({ index }: Json) => index), [1]);
   await log(neighbour, "Tea", "2026-09-15");
 
-  // It does not prevent the deletion of an organization either.
+  // A closed month does not prevent the deletion of an organization.
   goTo("2026-10-06");
   await close(owner, "");
   await log(owner, "Tea", "2026-09-15");

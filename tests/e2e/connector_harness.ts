@@ -7,9 +7,9 @@ import { addMember } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
 
 const SITE = "https://expenses.example";
-/** The connector's address, without a listening server. */
+/** The connector's URL; no server listens there. */
 export const MCP_URL = `${SITE}/api/mcp`;
-/** Signs the links of answers. */
+/** Signs the links in answers. */
 export const CODE_SECRET = "a-secret-of-more-than-thirty-two-bytes";
 export const NOW = new Date("2026-10-06T09:00:00Z");
 
@@ -34,7 +34,7 @@ interface NewMember {
   email?: string;
   /** The name of their own organization. */
   organization?: string;
-  /** Instead of a trial, whose end causes a mail. */
+  /** Instead of a trial, whose end would cause a mail. */
   plan?: "pro" | "team";
   timezone?: string;
   baseCurrency?: string;
@@ -64,7 +64,7 @@ export async function newMember(
   return await connectClient(database, { userId, email, organizationId }, clock);
 }
 
-/** A person who joins the organization of another. */
+/** A person who joins another person's organization. */
 export async function joinMember(
   database: TestDatabase,
   { organizationId, clock, ...person }: { email?: string; organizationId: string; clock?: () => Date },

@@ -1,7 +1,7 @@
 /**
- * The life of a credential on a running stack, with a provider that echoes it in every answer: entered on the page,
- * tried, refused, stored, used by the job and the tool. Then all data that the stack has sent or stored is searched for
- * it.
+ * The life of a credential on a running stack, with a provider that echoes it in every response: a person enters it on
+ * the page, the page tries, refuses and stores it, and the job and the tool use it. The test then searches all data
+ * that the stack has sent or stored.
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { Buffer } from "node:buffer";
@@ -21,7 +21,7 @@ const REFUSED = `dop_v1_${CANARY}0000`;
 
 type Mood = "accepts" | "refuses" | "fails" | "answers a page" | "redirects" | "asks to wait";
 
-/** DigitalOcean, echoing all its input. */
+/** DigitalOcean, with responses that echo all input. */
 function startLoudProvider() {
   const loud = { mood: "accepts" as Mood, heard: [] as string[] };
   const months = Array.from({ length: 4 }, (_, back) => {
@@ -153,7 +153,7 @@ Deno.test("a credential is stored only encrypted", async () => {
     });
     const connectUrl: string = update.data.connect_url;
 
-    // Entered on the page and refused in every way.
+    // The person enters it on the page, which refuses it in every way.
     {
       for (const mood of ["refuses", "fails", "answers a page", "redirects", "asks to wait"] as const) {
         provider.mood = mood;
@@ -177,7 +177,7 @@ Deno.test("a credential is stored only encrypted", async () => {
       note("page of a wrong one", refused);
     }
 
-    // Stored, and viewed.
+    // The page stores it, and people view the pages.
     {
       provider.mood = "accepts";
       const done = await enter(browser, connectUrl, CREDENTIAL);
@@ -188,7 +188,7 @@ Deno.test("a credential is stored only encrypted", async () => {
       note("form of a site in between", await sendFromElsewhere(stack, browser, connectUrl));
     }
 
-    // Used by the job and the tool, with success and with failures.
+    // The job and the tool use it, with success and with failures.
     {
       const heard = provider.heard.length;
       note("job", await runJob(stack, "provider-sync"));
@@ -206,7 +206,7 @@ Deno.test("a credential is stored only encrypted", async () => {
       await open(`/account/providers/connect?bill=${billId}`);
     }
 
-    // Mentioned in mails.
+    // Mails mention the connection.
     {
       note("reminders", await runJob(stack, "reminders"));
       const mails = await (await fetch(stack.mail_url!)).text();

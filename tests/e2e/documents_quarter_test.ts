@@ -26,7 +26,7 @@ class Quarter {
   sent: Sent[] = [];
   constructor(readonly books: Books, readonly database: TestDatabase) {}
 
-  /** Adds a file like the upload page and the mailbox. @returns the reported document. */
+  /** Adds a file as the upload page and the mailbox do. @returns the reported document. */
   async hand(file: ReturnType<typeof fileOf>): Promise<Json> {
     const read = await readDocument(file.bytes, file);
     assertEquals(read.map(({ refusal }) => refusal), [undefined], file.name);

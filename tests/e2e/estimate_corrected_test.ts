@@ -46,7 +46,7 @@ Deno.test("a later statement corrects the estimate, unless a person undid it", a
   const spent = async () => (await ok("summarize_spending", { from: "2026-11-01", to: "2026-11-30" }));
   let changeId = "";
 
-  // On its date it is recorded and marked as an estimate everywhere.
+  // On its date the payment is recorded, and marked as an estimate everywhere.
   {
     assertEquals((await day("2026-11-02")).errors.map(({ code }) => code), ["not_ready"]);
     assertEquals((await day("2026-11-06")).synced, 0);

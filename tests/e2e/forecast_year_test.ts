@@ -1,5 +1,5 @@
 /**
- * A year of statements is imported month by month. After each month the balances agree with the banks, new recurring
+ * A year of statements, imported month by month. After each month the balances agree with the banks, new recurring
  * charges are proposed, and the forecast's range contains the real balances of the next weeks.
  */
 import { assert, assertEquals } from "@std/assert";
@@ -12,7 +12,7 @@ import { type Account, balanceOn, CHARGED, type Line, makeHousehold, MONTHS, YEA
 
 const DAYS_AHEAD = 45;
 const LEAST_INSIDE_PERCENT = 90;
-/** Of 45 days ahead. A range much wider than a month's spending would be useless. */
+/** The maximum width of the range 45 days ahead. A range much wider than a month's spending would be useless. */
 const WIDEST_MONTHS = 1.25;
 /** The statements in hand when the household signs the new lease. */
 const BEFORE_MOVE = `${YEAR}-04`;

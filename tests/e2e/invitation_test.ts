@@ -24,7 +24,7 @@ Deno.test("an invited member works, is removed, and loses all access", async () 
   const { organizationId } = anna;
   const path = `/organizations/${organizationId}/members`;
 
-  // Invited.
+  // The owner invites Ben.
   pages.provider.users.set(ANNA, { id: anna.userId, email: ANNA });
   const { browser: owner } = await signIn(pages, ANNA);
   const open = async (where: string) => await (await owner.get(where)).text();

@@ -1,6 +1,6 @@
 /**
  * A member of one organization, with a valid token, calls every tool with ids, names, cursors and keys of another
- * organization: no call returns or changes that organization's data.
+ * organization. No call returns or changes that organization's data.
  */
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
@@ -47,13 +47,13 @@ Deno.test("members of another organization cannot reach an organization", async 
   const attacker = await newMember(database, { email: "attacker@example.com", organization: "Attacker" });
   const victim = await newMember(database, { email: "victim@example.com", organization: `${SECRET} org` });
   for (const [tool, args] of VICTIM_CALLS) await victim.ok(tool, args);
-  // And an invoice, which an assistant can't upload.
+  // The victim also has an invoice, which an assistant can't upload.
   await database.query(
     `insert into app.documents (organization_id, added_by, hash, name, type, size, facts)
      values ($1, $2, md5('a') || md5('b'), $3, 'application/xml', 1, jsonb_build_object('payee', $3::text))`,
     [victim.organizationId, victim.userId, `${SECRET} invoice.xml`],
   );
-  // And a pending proposal.
+  // The victim also has a pending proposal.
   await database.query(
     "insert into app.approval_rules (organization_id, tool, roles, approver) values ($1, 'delete_records', '{owner}', 'owner')",
     [victim.organizationId],
@@ -98,8 +98,8 @@ Deno.test("members of another organization cannot reach an organization", async 
       { numRuns: RUNS },
     );
   }
-  // The victim's own calls, verbatim, because a key must work only for its owner. Last, because the attacker knows the
-  // secret from here on.
+  // The victim's own calls, verbatim, because a key must work only for its owner. They come last, because the
+  // attacker knows the secret from then on.
   for (const [tool, args] of VICTIM_CALLS) await attack(tool, args, []);
   assertEquals(await dump(database, victim.organizationId), before);
 });

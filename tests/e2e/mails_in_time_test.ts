@@ -9,7 +9,7 @@ Deno.test.afterAll(async () => void await stack.stop());
 const now = Date.now();
 const dateOf = (day: number) => new Date(now + day * 86_400_000).toISOString().slice(0, 10);
 
-/** A person who signs up on a given day, with a full trial of two weeks; days are counted from the sign-up. */
+/** A person who signs up on a given day, with a full trial of two weeks; days count from the sign-up. */
 async function signUp(name: string, since: number) {
   await moveClock(stack, `${dateOf(since)}T05:00:00Z`);
   const person = await newPerson(stack, `${name}@example.com`);

@@ -1,4 +1,4 @@
-/** Two people share books and one pays the rent: their requests and every mail that they get. */
+/** Two people share books and one pays the rent: their requests, and every mail that they get. */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { signUnsubscribing } from "../../shared/reminders/unsubscribe_token.ts";
 import { sharedDatabase } from "../_support/database.ts";
@@ -11,7 +11,7 @@ const database = await sharedDatabase();
 const ANNA = "anna@example.com";
 const BEN = "ben@example.com";
 
-/** Anna owns the household, Ben is a member; days pass, and the job runs on each. */
+/** Anna owns the household, and Ben is a member. Days pass, and the job runs on each. */
 async function household() {
   await database.reset();
   let day = "2026-10-06";

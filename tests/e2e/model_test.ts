@@ -1,6 +1,6 @@
 /**
- * A person's sentences, a model's calls and possible replies; then a model that makes common mistakes, follows the
- * errors' hints and leaves correct books.
+ * A person's sentences, a model's calls and possible replies. Then a model makes common mistakes, follows the errors'
+ * hints and leaves correct books.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { sharedDatabase } from "../_support/database.ts";

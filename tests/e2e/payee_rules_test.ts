@@ -39,7 +39,7 @@ Deno.test("a rule is stored, applied to logs and imports, listed, removed and un
   const { data: { rows } } = await member.ok("list_expenses");
   assertEquals(rows.map(({ category }: Json) => category), ["Gifts", "Groceries"]);
 
-  // It takes precedence over the last category, changes when set again, and ends when set to no category.
+  // The rule takes precedence over the last category, changes when set again, and ends when set to no category.
   assertEquals(await chosen(member, { payee: "REWE Markt" }), ["Groceries", "payee_rule"]);
   await tell(member, "rewe", "Shopping");
   assertEquals(await rulesOf(member), ["rewe is Shopping"]);

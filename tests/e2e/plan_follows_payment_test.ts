@@ -1,4 +1,4 @@
-/** Payments take effect at the very next request, because no earlier answer is cached. */
+/** A payment takes effect at the very next request, because no earlier response is cached. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { deliver, PLANS } from "../_support/billing.ts";
 import { openDatabase } from "../_support/database.ts";

@@ -1,6 +1,6 @@
 /**
- * Pre-hijacking an account with a password. An attacker signs up a stranger's address, the stranger later signs in by
- * our link, and the attacker's password is still set. It gives no access, with or without the access token hook.
+ * Pre-hijacking an account with a password. An attacker signs up a stranger's address, the stranger later signs in
+ * with our link, and the attacker's password is still set. It gives no access, with or without the access token hook.
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { decode, sign } from "hono/jwt";
@@ -68,7 +68,7 @@ Deno.test("a password from before the first confirmed sign-in gives no access", 
 
 /**
  * A browser with the session that the identity provider would issue for the correct password without the hook: a valid
- * token and live session.
+ * token and a live session.
  */
 async function withPasswordSession(
   stack: Awaited<ReturnType<typeof startStack>>,
@@ -85,7 +85,7 @@ async function withPasswordSession(
     const cookie = JSON.stringify({ ...session, access_token: await sign(claims, jwt_secret, "HS256") });
     browser.cookies.set("session", `base64-${Buffer.from(cookie).toString("base64url")}`);
   };
-  // The same token is accepted when it names a code as its method, so nothing else about it is wrong.
+  // The same token is accepted when it names a code as its method, so its method is the only fault.
   await inside("otp");
   assertEquals((await browser.open("/account")).url.pathname, "/account");
   await inside("password");

@@ -50,7 +50,7 @@ function serve({ handle }: Sync) {
   const site = Deno.serve(listen, (request) => frontDoor(request));
   return {
     addresses: [`http://127.0.0.1:${site.addr.port}/api/mcp`, `${functionsUrl}/mcp`].map((url) => new URL(url)),
-    /** Emulates a client that has gone away. */
+    /** Emulates a client that has disconnected. */
     left: left.promise,
     async close() {
       await site.shutdown();

@@ -1,6 +1,6 @@
 /**
- * An amount from its provider to the totals, on a running stack: connected on the page, fetched on schedule, mailed,
- * paid.
+ * An amount from its provider to the totals, on a running stack: a person connects the bill on the page, the schedule
+ * fetches the amount, a mail reports it, and the person pays it.
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { fixtureAmount } from "../../local/fixtures/providers/app.ts";
@@ -27,7 +27,7 @@ async function cron(stack: TestStack, ...args: string[]) {
 
 Deno.test("an amount is fetched after its month, mailed, paid and included in the totals", async () => {
   await using stack = await startStack({ args: ["--no-demo"] });
-  // The 2nd of next month: the clock only moves forward here.
+  // The 2nd of next month: the clock moves only forward here.
   const now = new Date();
   const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString().slice(0, 7);
   const statementMonth = now.toISOString().slice(0, 7);

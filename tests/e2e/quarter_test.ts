@@ -28,7 +28,7 @@ const SEED = Number(Deno.env.get("QUARTER_SEED") ?? 20261001);
 const chance = chanceOf(SEED);
 const MEMBERS_UP_TO = 20_000;
 const MANAGERS_UP_TO = 150_000;
-/** One of the 30 days, so that a waiting proposal has not expired. */
+/** One of the 30 days, before a waiting proposal expires. */
 const UNDOABLE_DAYS = 20;
 const LARGEST = { EUR: 30_000, JPY: 40_000, KWD: 90_000 };
 
@@ -46,7 +46,7 @@ interface Write {
   /** The books when the write was made; the write still matches while they are unchanged. */
   found: () => string;
   apply(data: Json): void;
-  /** Its undo in the ledger; absent for writes that nobody undoes here. */
+  /** Its undo in the ledger; absent for writes that the test never undoes. */
   revert?: () => void;
   /** The books after it, which an undo requires. */
   left?: () => string;
@@ -71,7 +71,7 @@ interface Done {
   leftThen: string;
 }
 
-/** The connector has no mail service here, so the job sends the mails that it leaves. */
+/** The connector has no mail service here, so the job sends its pending mails. */
 const afterAnswers: Promise<unknown>[] = [];
 Object.assign(globalThis, { EdgeRuntime: { waitUntil: (work: Promise<unknown>) => void afterAnswers.push(work) } });
 
@@ -343,7 +343,7 @@ Deno.test(`a quarter with approvals and shared costs matches the ledger (seed ${
     };
   };
 
-  /** The approver; undefined when none is needed. */
+  /** The approver; undefined if the write needs none. */
   function approverOf({ role, written }: Person, moved: Moved): "manager" | "owner" | undefined {
     const total = written.with(clock(), moved);
     if (role === "manager") return exceeds(total.sums, MANAGERS_UP_TO) ? "owner" : undefined;

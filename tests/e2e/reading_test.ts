@@ -91,7 +91,7 @@ Deno.test("a running quarter is compared with the same days of the last one", as
     to: "2026-09-30",
     previous: { from: "2026-04-01", to: "2026-05-31" },
   });
-  // Two rents and a lamp against two rents and a sofa: June is left out.
+  // Two rents and a lamp against two rents and a sofa, without June.
   assertEquals([data.total.amount, data.total.previous], ["1840.00", "2100.00"]);
   assertEquals(data.rows.map(({ group, amount, previous }: Json) => [group[0], amount, previous]), [
     ["Housing", "1840.00", "2100.00"],

@@ -1,4 +1,4 @@
-/** Spoken expenses and the bank's later statement end as one set of books, to the cent. */
+/** Spoken expenses and the bank's later statement become one set of books, exact to the cent. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { addRate } from "../_support/books.ts";
 import { sharedDatabase } from "../_support/database.ts";
@@ -134,7 +134,7 @@ Deno.test("reconcile names one-sided entries and the difference", async () => {
   });
   await member.ok("import_expenses", preview.commit_with);
   assertEquals([(await compare(member)).books_only, await told()], [[], []]);
-  // Another member's payment is attributed to them.
+  // Another member's payment is attributed to that member.
   const ben = await joinMember(database, { organizationId: member.organizationId });
   await say(ben, { name: "Bakery", amount: "3.00", date: "2026-10-04" });
   assertEquals((await compare(member)).books_only.map(({ paid_by }: Json) => paid_by), [ben.email]);

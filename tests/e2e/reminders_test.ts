@@ -1,4 +1,6 @@
-/** Reminders on a running stack: days pass, mails arrive, run manually and on schedule; a mail's link ends them. */
+/**
+ * Reminders on a running stack: days pass, and mails arrive from manual and scheduled runs; a mail's link ends them.
+ */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { startStack } from "../_support/stack.ts";
 import { waitFor } from "../_support/wait_for.ts";

@@ -45,7 +45,7 @@ function countedDatabase(stack: TestStack) {
   const proxy = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
     const { pathname, search } = new URL(request.url);
     const answer = await fetch(new Request(stack.supabase_url + pathname + search, request));
-    // Only after the answer, because the next request depends on this one's writes.
+    // Records the path only after the response, because the next request depends on this one's writes.
     paths.push(pathname);
     onPath();
     return answer;
@@ -54,7 +54,7 @@ function countedDatabase(stack: TestStack) {
     database: createDatabase({ url: `http://127.0.0.1:${proxy.addr.port}`, key: stack.secret_key }),
     /** Paths since the last call. */
     take: () => paths.splice(0),
-    /** The same, once that many have arrived. */
+    /** The same, after that many requests have arrived. */
     async takeOnce(count: number) {
       while (paths.length < count) await new Promise<void>((resolve) => onPath = resolve);
       return paths.splice(0);

@@ -1,5 +1,5 @@
 /**
- * Exports that were once imported inverted, doubled or with rows that aren't spending: the preview asks nothing, and
+ * Exports that were once imported inverted, doubled or with rows other than spending: the preview asks nothing, and
  * the books match the bank to the cent.
  */
 import { assertEquals, assertMatch } from "@std/assert";

@@ -1,4 +1,4 @@
-/** A request without a valid token must not block the running stack; one once blocked it for 70 s. */
+/** A request without a valid token must not block the running stack; one such request once blocked it for 70 s. */
 import { assert, assertEquals } from "@std/assert";
 import { startStack } from "../_support/stack.ts";
 import { connectFor, newPerson } from "./person.ts";

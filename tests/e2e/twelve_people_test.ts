@@ -1,8 +1,8 @@
 /**
- * Twelve people with four roles and their assistants live a month in one organization: they join by invitation, record,
- * correct, delete and pay; one of them gets access to a private category, own-only access is on for a while, the
- * organization is handed over, one member is removed and one becomes a viewer. Every few days each of them asks for
- * every total, which must equal an independent ledger of permitted records. `TWELVE_SEED` selects another month.
+ * Twelve people with four roles and their assistants live a month in one organization. They join by invitation,
+ * record, correct, delete and pay. One of them gets access to a private category, own-only access is on for a while,
+ * the organization is handed over, one member is removed and one becomes a viewer. Every few days each of them asks
+ * for every total, which must equal an independent ledger of permitted records. `TWELVE_SEED` selects another month.
  */
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import type { Role } from "../../shared/roles.ts";
@@ -109,7 +109,7 @@ Deno.test(`twelve people use one organization for a month, and each sees only pe
 
   let named = 0;
   const used = new Set<number>();
-  /** Amounts are unique, so that none looks like a duplicate. */
+  /** Amounts are unique, so none looks like a duplicate. */
   const newAmount = (): number => {
     const minor = chance.int(101, 99_999);
     if (used.has(minor)) return newAmount();

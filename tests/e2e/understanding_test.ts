@@ -108,7 +108,7 @@ Deno.test("changing expenses by filter requires their count and total", async ()
   assertEquals([again.data.count, again.change_id], [0, undefined]);
   await ok("undo_change", { change_id });
   assertEquals((await ok("list_expenses", { tags: ["Lisbon"] })).total_count, 12);
-  // Expenses logged since then also count, so the earlier confirmation doesn't cover them.
+  // Expenses logged in the meantime count too, so the earlier confirmation doesn't cover them.
   await ok("log_expenses", { items: [{ name: "Lunch", amount: "11", payee: "Canteen" }] });
   const stale = await fails("update_expenses", { ...call, confirm: preview.data.confirm });
   assertEquals(stale.details.confirm, { count: 13, total: "131.00" });
@@ -143,12 +143,12 @@ Deno.test("deleting by filter requires count and total, and affects only this or
   assertEquals([asked.code, asked.details.confirm], ["confirmation_required", { count: 12, total: "120.00" }]);
   const preview = await ok("delete_records", { ...call, dry_run: true });
   assertEquals([preview.data.count, preview.data.deleted.length, preview.data.confirm], [12, 3, asked.details.confirm]);
-  // Expenses logged since then also count, so the earlier confirmation doesn't cover them.
+  // Expenses logged in the meantime count too, so the earlier confirmation doesn't cover them.
   await ok("log_expenses", { items: [{ name: "Lunch", amount: "11", payee: "Canteen" }] });
   const stale = await fails("delete_records", { ...call, confirm: preview.data.confirm });
   assertEquals(stale.details.confirm, { count: 13, total: "131.00" });
   const { change_id } = await ok("delete_records", { ...call, confirm: stale.details.confirm });
-  // The payment of the bill stays, and so does the other organization's lunch.
+  // The payment of the bill remains, and so does the other organization's lunch.
   assertEquals((await ok("list_expenses", { payee: "Canteen" })).data.rows.map(({ kind }: Json) => kind), [
     "bill_payment",
   ]);

@@ -5,7 +5,7 @@ import { connectClient, joinMember, type Json, type Member, newMember } from "./
 
 const database = await sharedDatabase();
 
-/** A company with an employee, their clients, and a clock. It is 6 October, 9:00. */
+/** A company with an employee, their clients, and a clock at 6 October, 9:00. */
 async function company() {
   let at = "2026-10-06T09:00:00Z";
   const clock = () => new Date(at);

@@ -63,7 +63,7 @@ Deno.test("a statement uploaded through the assistant's link is in the books aft
   const answered = await call("import_expenses", { import_id, answers: { negative_is_expense: false } });
   assertEquals([answered.data.preview.rows_ok, answered.data.preview.totals], [2, { EUR: "30.00" }]);
 
-  // A file whose header names no day leads to a question, too: the page stores it, and the answer also applies to the
+  // A file whose header names no day raises a question too: the page stores it, and the answer also applies to the
   // next file.
   const unknown = (month: string) => `Zorv,Wex,Blork\n2026-${month}-03,Penny,12.00\n2026-${month}-04,Edeka,3.50`;
   const uploaded = async (month: string) => {

@@ -1,7 +1,7 @@
 /**
- * People's sentences with a model's calls: each call is accepted, or refused as a bookkeeper would; the books change
- * accordingly, and the last answer has the facts of a true reply. `utterances/` has the sentences; each starts from the
- * same household and is rolled back.
+ * People's sentences with a model's calls. Each call is accepted, or refused as a bookkeeper would refuse it; the
+ * books change accordingly, and the last answer contains the facts of a true reply. `utterances/` has the sentences;
+ * each starts from the same household and is rolled back.
  */
 import { assert, assertEquals } from "@std/assert";
 import { sharedDatabase } from "../_support/database.ts";
@@ -22,7 +22,7 @@ async function booksOf({ database, anna }: World): Promise<Record<string, number
   return Object.fromEntries(rows.map(({ name, value }) => [name, Number(value)]));
 }
 
-/** The change of the books, as "EUR 14.50, expenses +1". */
+/** The change in the books, as "EUR 14.50, expenses +1". */
 function changeOf(before: Record<string, number>, after: Record<string, number>): string {
   return Object.keys({ ...before, ...after }).toSorted().flatMap((name) => {
     const moved = (after[name] ?? 0) - (before[name] ?? 0);
@@ -42,7 +42,7 @@ const fill = (args: Json, answer: Json): Json =>
     return value.slice(1).split(".").reduce((found, step) => found?.[step], answer);
   });
 
-/** Makes the calls and undoes their changes. @returns the change of the books, and the last answer */
+/** Makes the calls and undoes their changes. @returns the change in the books, and the last answer */
 async function hear(world: World, { who, calls }: Utterance): Promise<{ effect: string; text: string }> {
   const speaker: Member = world[who];
   const before = await booksOf(world);

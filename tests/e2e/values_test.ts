@@ -148,7 +148,7 @@ Deno.test("a new base currency revalues a year, and undo restores every value", 
   const change = await ask("update_settings", { base_currency: "AED" });
   assertEquals(change.data.revalued, { moved: 3, without_rate: 1, pending: 2 });
   assertMatch(change.warnings[0].message, /^3 payments are now valued in AED/);
-  // The dirham's rates of the other days are requested as soon as they are needed.
+  // The dirham's rates of the other days are requested as soon as a payment needs them.
   await runJob("2026-10-07");
   assertEquals(await values(), ["32.00", "400.00", "373.48"]);
   assertEquals((await ask("summarize_spending", year)).data.total.amount, "805.48");

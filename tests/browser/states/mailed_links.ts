@@ -1,4 +1,4 @@
-/** The pages behind the links in mails: a reminder address to confirm, and reminders to turn off. */
+/** The pages behind the links in mails: one confirms a reminder address, the other turns reminders off. */
 import { signUnsubscribing } from "../../../shared/reminders/unsubscribe_token.ts";
 import { formsOf, signIn } from "../../functions/auth-callback/harness.ts";
 import { EMAIL, HOSTILE, LONG, page, type State, UNBROKEN } from "./state.ts";

@@ -1,4 +1,4 @@
-/** The pages that an operator completes and that directories' reviewers see. */
+/** The pages that an operator completes and that reviewers of directories see. */
 import { page, type State } from "./state.ts";
 
 const OPERATOR = { operatorName: "Example Ltd", operatorContact: "privacy@example.com", operatorCountry: "Germany" };

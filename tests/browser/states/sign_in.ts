@@ -19,7 +19,7 @@ export const confirm = (
     return await visitor.get(address ? await withMailedAddress(pages.config, link, { address, at: NOW }) : link);
   });
 
-/** Of the embedded stack. */
+/** Set by the embedded stack. */
 const LOCAL = { localUrl: "http://127.0.0.1:7401/secret", demoEmail: "demo@example.com" };
 
 export const SIGN_IN_STATES: readonly State[] = [

@@ -12,7 +12,7 @@ export interface State {
   show(siteUrl: string, languages?: Languages): Promise<Response>;
 }
 
-/** Names chosen by people and apps. */
+/** Names that people and apps choose. */
 export const LONG =
   "The Extraordinarily Long-Winded Household of Anna-Maria von Württemberg-Hohenzollern and Sons, Purveyors of Fine Dirigibles";
 export const UNBROKEN = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft_".repeat(2)
@@ -68,7 +68,7 @@ export const signedIn = (name: string, path: string, options?: Parameters<typeof
     options,
   );
 
-/** An organization of the reader's that accepts changes; others differ from it. */
+/** The reader's organization, which accepts changes; other states differ from it. */
 export const ORGANIZATION_STATE: OrganizationState = {
   name: "Home",
   deletes_at: null,

@@ -119,7 +119,7 @@ export async function fill(books: Books, database: TestDatabase): Promise<Ids> {
   };
 }
 
-/** Arguments as a client sends them, in the form the connector passes to the database. */
+/** A client's arguments, in the form that the connector passes to the database. */
 export function parsed(name: string, args: Json): Json {
   const result = TOOLS.find(({ listed }) => listed.name === name)!.parse(args);
   if (!result.ok) {
@@ -139,8 +139,8 @@ export async function run(session: Session, name: string, args: Json): Promise<J
 
 const OF_EXPENSE = "(select lpad(e.recorded_seq::text, 9, '0') from app.expenses as e where e.id = t.expense_id)";
 /**
- * An order of each table's rows that is independent of ids. Leaves out idempotency keys and pending confirmations,
- * which store the arguments even if no code reads them.
+ * Orders each table's rows independently of ids. Omits idempotency keys and pending confirmations, which store the
+ * arguments even if no code reads them.
  */
 const TABLES = {
   categories: "t.name",
@@ -155,9 +155,9 @@ const TABLES = {
  * An answer and the books after it, without values that differ between calls: new ids, entry numbers, cursor contents.
  */
 export async function outcome(session: Session, answer: Json): Promise<string> {
-  // Describes how the file was parsed, in the caller's own words.
+  // Describes in the caller's own words how the file was parsed.
   delete answer.data?.preview?.mapping;
-  // Cursors contain the identity of their list, even if none of its arguments was read.
+  // Cursors contain the identity of their list, even if the list reads none of its arguments.
   delete answer.page;
   delete answer.file;
   const rows = Object.entries(TABLES).map(([name, place]) =>

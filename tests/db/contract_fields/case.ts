@@ -8,7 +8,7 @@ export interface Case {
   values: readonly [unknown, unknown];
   /** Arguments that both calls share. */
   with?: Json;
-  /** Earlier calls, made in both cases. */
+  /** Earlier calls, which both cases make. */
   before?: readonly (readonly [tool: string, args: Json])[];
 }
 

@@ -4,7 +4,7 @@ import type { JsonSchema } from "../../../shared/connector/schema.ts";
 // deno-lint-ignore no-explicit-any
 type Json = any;
 
-/** Fields that hold a value; an object is represented by its own fields. */
+/** Fields with a value; an object is represented by its own fields. */
 export function fieldsOf(schema: JsonSchema, path = ""): string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const here = path ? `${path}.${name}` : name;

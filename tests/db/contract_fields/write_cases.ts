@@ -61,7 +61,7 @@ const BILL_FIELDS: Record<string, Case> = {
   my_share_percent: between(50, 100),
 };
 
-/** @param whole the amount that is shared. */
+/** @param whole the shared amount */
 function sharedBetween(place: string, ids: Ids, whole: string, more: object): Record<string, Case> {
   const shares = place.split(".").reduceRight<object>((inner, name) => ({ [name]: inner }), {});
   const rest = (Number(whole) - 1).toFixed(2);

@@ -11,7 +11,7 @@ type Mode = "fixed" | "variable" | "estimated";
 
 export interface Bill {
   name: string;
-  /** On the invoice. */
+  /** The amount on the invoice. */
   payee: string;
   bank: string;
   mode: Mode;
@@ -141,7 +141,7 @@ export const PURCHASES: Purchase[] = [
   bought("Washer part", "Elektro Wagner GmbH", ["09-18", 3990], "german", "statement"),
 ];
 
-/** A valid IBAN that belongs to this name alone. */
+/** A valid IBAN that belongs only to this name. */
 function ibanOf(name: string): string {
   const digits = Array.from(name, (letter) => letter.charCodeAt(0) % 10).join("").padEnd(18, "7").slice(0, 18);
   const check = 98n - BigInt(`${digits}131400`) % 97n;
@@ -161,7 +161,7 @@ export interface Said {
   cents: number;
 }
 
-/** @returns the first rate at which the amounts add up to the cent. */
+/** @returns the first rate at which the amounts add up to the cent */
 function taxed(cents: number): { rate: number; net: number } {
   for (const rate of [19, 7, 20, 10]) {
     const net = Math.round(cents / (1 + rate / 100));
@@ -219,7 +219,7 @@ const englishPaper = ({ payee, number, issued, due, cents }: Said): Paper => ({
   foot: [`Account name: ${payee}`, `IBAN ${ibanOf(payee)}`],
 });
 
-/** @param nth chooses the layout of a PDF. @returns the file that the seller sends. */
+/** @param nth chooses the layout of a PDF @returns the file that the seller sends */
 export function fileOf(said: Said, form: Form, nth: number): { name: string; type: string; bytes: Uint8Array } {
   const layout: Layout = LAYOUTS[LAYOUT_NAMES[nth % LAYOUT_NAMES.length]!];
   const bytes = (text: string) => new TextEncoder().encode(text);

@@ -1,6 +1,6 @@
 /**
- * A year of a household as its banks book it: three accounts, two salaries, transfers, cash, a flat that changes in June
- * and a bank that changes in August. Deterministic by seed.
+ * A year of a household in its banks' bookings: three accounts, two salaries, transfers, cash, a flat that changes in
+ * June and a bank that changes in August. Deterministic by seed.
  */
 import { daysAfter } from "../../../shared/iso_day.ts";
 

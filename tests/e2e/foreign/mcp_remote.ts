@@ -10,7 +10,7 @@ import { startStack } from "../../_support/stack.ts";
 import { follow, type Json, newPerson } from "../person.ts";
 
 Deno.test("mcp-remote signs in once, then lists and calls", async () => {
-  // The README's settings, except for the address.
+  // The README's settings, except for the URL.
   const [settings] = (await readReadme()).settings as {
     mcpServers: { expenses: { command: string; args: string[] } };
   }[];

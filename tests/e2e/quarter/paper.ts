@@ -34,7 +34,7 @@ export interface Moved {
   gone: number;
 }
 
-/** `shared` as a tool takes it, and in the ledger. */
+/** `shared` in the tool's form, and in the ledger's. */
 export function drawSharing(chance: Chance, minor: number, currency: Currency, emails: readonly string[]) {
   const drawn = emails.map((_, person) => person).filter(() => !chance.oneIn(3));
   const people = drawn.length > 0 ? drawn : [chance.int(0, emails.length - 1)];
@@ -54,7 +54,7 @@ export function drawSharing(chance: Chance, minor: number, currency: Currency, e
   return { shared: { between, amounts: sharing.parts.map(([, parts]) => say(parts, currency)) }, sharing };
 }
 
-/** Positive: the one with the lower index owes the other. By `lower higher currency`. */
+/** If positive, the person with the lower index owes the other. Keyed by `lower higher currency`. */
 export function balancesOf(entries: Iterable<Entry>, settlements: readonly Settlement[]): Map<string, number> {
   const balances = new Map<string, number>();
   const owe = (from: number, to: number, currency: Currency, minor: number) => {
@@ -90,7 +90,7 @@ export class Window {
     this.#written.push({ ...moved, at: at.getTime() });
   }
 
-  /** Including the writes of the previous 24 hours. */
+  /** Includes the writes of the previous 24 hours. */
   with(at: Date, moved: Moved): Moved {
     const day = this.#written.filter((one) => one.at > at.getTime() - 86_400_000);
     const total: Moved = { sums: { ...moved.sums }, gone: moved.gone };
@@ -104,6 +104,6 @@ export class Window {
   }
 }
 
-/** Whether sums exceed an amount of euro cents; without a rate, the value could be anything. */
+/** Whether sums exceed an amount of euro cents; without a rate, the value could be any amount. */
 export const exceeds = ({ EUR = 0, JPY = 0, KWD }: Moved["sums"], cents: number): boolean =>
   KWD !== undefined || EUR + Math.round(JPY * 100 / YEN) > cents;

@@ -1,4 +1,4 @@
-/** Reads the files of utterances. A line's first character is its kind; the rest needs no quoting. */
+/** Reads the files of utterances. A line's first character is its kind, so the rest needs no quoting. */
 export interface Utterance {
   id: string;
   who: "anna" | "ben" | "eve";
@@ -6,9 +6,9 @@ export interface Utterance {
   calls: { tool: string; args: Record<string, unknown>; refused?: string }[];
   /** The change of the books: "EUR 14.50, expenses +1"; "" for none. */
   effect: string;
-  /** Required texts of the last answer. */
+  /** Texts that the last answer must contain. */
   says: RegExp[];
-  /** Forbidden texts of the last answer. */
+  /** Texts that the last answer must not contain. */
   silent: RegExp[];
 }
 

@@ -7,7 +7,7 @@ export interface World {
   database: TestDatabase;
   anna: Member;
   ben: Member;
-  /** She sees only her own records, and nothing private. */
+  /** She sees only her own records, and no private ones. */
   eve: Member;
 }
 

@@ -16,7 +16,7 @@ export interface Plan {
   minor: number | null;
   isEstimated?: boolean;
   autopay?: boolean;
-  /** Days before, the first one and the further ones. */
+  /** Lead times in days: the first one and the later ones. */
   lead?: number;
   again?: number[];
   trialEnds?: string;
@@ -79,7 +79,7 @@ export class Bill {
     for (const date of this.open()) if (date.on >= from) date.minor = minor;
   }
 
-  /** An automatic charge is in the books the day after, on its due date. */
+  /** The books contain an automatic charge on the day after, with its due date. */
   charge(today: string, ledger: Ledger): void {
     if (!this.plan.autopay) return;
     for (const date of this.open().filter(({ on }) => on < today)) {
@@ -111,7 +111,7 @@ export class Bill {
     });
   }
 
-  /** A statement gives the real amount of a month's date. */
+  /** A statement provides the real amount of a month's date. */
   state(dueOn: string, minor: number, ledger: Ledger): void {
     const date = this.at(dueOn);
     date.minor = minor;

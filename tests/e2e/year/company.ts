@@ -1,5 +1,6 @@
 /**
- * A company in Honolulu with three members: half a day behind, so that a mail of the 5th is sent on the 6th in London.
+ * A company in Honolulu with three members. It is half a day behind, so a mail of the 5th is sent on the 6th in
+ * London.
  */
 import type { Plan } from "./bills.ts";
 import { dayOfMonth, plus, weekdayOf } from "./days.ts";
@@ -139,7 +140,7 @@ export async function openOffice(company: Organization): Promise<Spending> {
   return new Spending(company, HABITS);
 }
 
-/** A working day of the year. */
+/** One working day of the company. */
 export async function worksAt(company: Organization, spending: Spending): Promise<void> {
   const [mira, tom, lea] = company.options.people as [typeof company.owner, typeof company.owner, typeof company.owner];
   const { chance } = company.options;
@@ -154,7 +155,7 @@ export async function worksAt(company: Organization, spending: Spending): Promis
   const paid = company.bill("Payroll").dates.findLast(({ status }) => status === "paid");
   if (paid && plus(paid.on, 2) === today) await company.payAgain("Payroll", lea);
 
-  // The bookkeeper is paid when she asks for it, which she forgets in the summer.
+  // The bookkeeper asks for her pay each month, except in the summer, when she forgets.
   const asked = company.bill("Bookkeeper").overdue(today);
   if (asked.length > 0 && plus(asked[0]!.on, 5) <= today && !(day > "06-01" && day < "09-10")) {
     await company.pay("Bookkeeper", tom);

@@ -147,7 +147,7 @@ export async function moveIn(home: Organization): Promise<Spending> {
 /** The day of the month on which the rent was paid. */
 const RENT_PAID = [1, 1, 2, 1, 1, 5, 1, 1, 1, 30, 1, 0];
 
-/** An evening of the year. */
+/** One evening of the household. */
 export async function livesIn(home: Organization, spending: Spending): Promise<void> {
   const [ben, anna] = home.options.people as [typeof home.owner, typeof home.owner];
   const { chance } = home.options;
@@ -157,7 +157,7 @@ export async function livesIn(home: Organization, spending: Spending): Promise<v
 
   if (dayOfMonth(today) === rentDay) {
     const change = await home.pay("Rent", chance.oneIn(2) ? ben : anna);
-    // In May it was the wrong bill; in September there was a tip for the caretaker.
+    // In May it was the wrong bill; in September it included a tip for the caretaker.
     if (day === "05-01") {
       await home.takeBack("Rent", ben, { dueOn: today, change });
       await home.pay("Rent", anna);

@@ -1,7 +1,7 @@
 /**
  * The exact content of a day's mail: each due date once for each of its lead times, repeated reminders after 3, 7 and
  * then every 14 days, trials 7 days and 1 day before, last days to cancel 14 and 3 days before, renewals, higher
- * prices. Remembers earlier mails.
+ * prices. It remembers earlier mails.
  */
 import type { Bill } from "./bills.ts";
 import { daysBetween, plus } from "./days.ts";

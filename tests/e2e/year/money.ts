@@ -16,7 +16,7 @@ export function say(minor: number, currency: string): string {
 const FIRST: Record<string, number> = { USD: 11_612, GBP: 8_653, CHF: 9_301, JPY: 1_823_400, AED: 42_645, KWD: 3_571 };
 const CENTRAL_BANK = new Set(["USD", "GBP", "CHF", "JPY"]);
 
-/** The newest working day up to a day: rates are published on those. */
+/** The newest working day up to a day: rates appear on working days. */
 export function publishedOn(day: string): string {
   const weekday = weekdayOf(day);
   return weekday === 0 ? plus(day, -2) : weekday === 6 ? plus(day, -1) : day;

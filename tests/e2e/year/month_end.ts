@@ -69,7 +69,7 @@ async function compareFile(organization: Organization, period: Period): Promise<
   const rows = lines.map((line) => {
     const cells = Object.fromEntries(line.split(",").map((cell, index) => [columns[index], cell]));
     const { date, kind, name, payee, category, tags, amount, currency, base_amount } = cells;
-    // Refunds are negative in the file, so that a column adds up.
+    // Refunds are negative in the file, so a column adds up.
     const plain = [amount, currency, base_amount].map((cell) => kind === "refund" ? cell!.replace(/^-/, "") : cell);
     return [date, kind, name, payee, category, tags, ...plain].join(" | ");
   });
