@@ -39,8 +39,8 @@ begin
       cross join lateral (select app.read_preferences(w.row_id) as current offset 0) as p;
     return;
   end if;
-  -- Use hash joins, because the planner can't estimate the number of rows. Rows that differ textually are compared again
-  -- as typed values, so that time zones and new columns make no difference.
+  -- Use hash joins, because the planner can't estimate the number of rows. Rows that differ textually are compared
+  -- again as typed values, so that time zones and new columns make no difference.
   return query execute format(
     $query$
       select w.row_id, t.current,
