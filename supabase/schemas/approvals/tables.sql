@@ -21,7 +21,7 @@ comment on table app.approval_rules is
   'Writes that need approval, by tool (null: any) and role. With an amount or a number of records, only larger writes '
   'need it; a person''s writes add up over 24 hours.';
 comment on column app.approval_rules.approver is
-  'Who can approve: everybody with the right approvals:decide, or only the owner.';
+  'The people who can approve: everybody with the right approvals:decide, or only the owner.';
 create index approval_rules_organization_id_idx on app.approval_rules (organization_id);
 create index approval_rules_currency_idx on app.approval_rules (currency);
 

@@ -130,8 +130,8 @@ create type app.contract_exit as (
   ends_term boolean
 );
 comment on type app.contract_exit is
-  'How to leave a contract: the first day without it, and the last day to cancel for that. ends_term: the minimum term '
-  'or a term of more than two months ends, so missing the day is expensive.';
+  'An exit from a contract: the first day without the contract, and the last day to cancel for it. ends_term: the '
+  'minimum term or a term of more than two months ends, so missing the day is expensive.';
 
 create or replace function app.next_exit(bill app.expenses, today date) returns app.contract_exit
 language plpgsql immutable set search_path = '' as $$

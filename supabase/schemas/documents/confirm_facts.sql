@@ -4,7 +4,7 @@
 create or replace function app.place_kind(field text) returns text
 language sql immutable
   return case field when 'gross' then 'amount' when 'number' then 'number' else 'day' end;
-comment on function app.place_kind is 'Returns the kind of place where a document contains a fact.';
+comment on function app.place_kind is 'Returns the kind of a place that contains a fact of a document.';
 
 create or replace function app.is_same_seller(one app.documents, other app.documents) returns boolean
 language plpgsql immutable set search_path = '' as $$

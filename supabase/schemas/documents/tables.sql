@@ -39,9 +39,9 @@ comment on column app.documents.payee_key is
 comment on column app.documents.expense_id is 'The document''s expense or bill; null until the record is known.';
 comment on column app.documents.occurrence_id is 'The document''s date of the bill.';
 comment on column app.documents.layout is
-  'Where missing facts may be, and where a person confirmed some (app.confirm_facts): {iban?, tax_id?, places, '
-  'names?: texts that may contain an unknown payee, confirmed?: the labels of facts, remembered?: by fact, when the '
-  'labels that supplied it were confirmed}.';
+  'The possible places of missing facts, and those that a person confirmed (app.confirm_facts): {iban?, tax_id?, '
+  'places, names?: texts that may contain an unknown payee, confirmed?: the labels of facts, remembered?: for each '
+  'fact from confirmed labels, the time of the confirmation}.';
 comment on column app.documents.declined is
   'Records that a person declined for it (app.match_key_of), so that nobody is asked again.';
 create unique index documents_once_idx on app.documents (organization_id, hash, added_by) where deleted_at is null;

@@ -127,7 +127,7 @@ comment on column app.payments.is_final is
 comment on column app.payments.is_estimate is
   'Recorded automatically with the amount known so far; a statement or a person corrects it.';
 comment on column app.payments.sharing is
-  'How the payment is shared (app.is_sharing); app.payment_shares holds the amount of each member.';
+  'The sharing of the payment (app.is_sharing); app.payment_shares holds the amount of each member.';
 comment on column app.payments.recorded_by is 'The person who recorded it; null for an automatic payment.';
 comment on column app.payments.stands_alone is
   'Whether a person confirmed that this is not the payment that it resembles. Paying a bill does not link such a '

@@ -143,7 +143,7 @@ comment on column app.expenses.assignee_id is
   'The member responsible for the bill, who also gets its reminders. Ignored after they leave the organization.';
 comment on column app.expenses.payer_id is 'The member who usually pays the bill; payments record the actual payer.';
 comment on column app.expenses.sharing is
-  'How future payments of a bill are shared (app.is_sharing). Amounts act as proportions when a different total is '
+  'The sharing of a bill''s future payments (app.is_sharing). Amounts act as proportions when a different total is '
   'paid.';
 comment on column app.expenses.contract is
   'The recorded facts of a bill''s contract (app.is_contract), never guessed. renews_on and notice_days are other '

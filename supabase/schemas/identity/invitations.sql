@@ -62,8 +62,8 @@ begin
 end
 $$;
 comment on function public.may_sign_up is
-  'Returns {"may"} for services with sign-up by invitation: true for an address with an open invitation, for members, '
-  'and while there is no organization yet.';
+  'Returns {"may"}, whether an address may sign up by invitation: true with an open invitation, for members, and while '
+  'there is no organization yet.';
 
 create or replace function identity.may_give_role(organization_id text, user_id uuid, role text, at timestamptz)
   returns boolean
