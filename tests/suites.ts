@@ -22,8 +22,8 @@ const program = (...args: string[]): Suite => ({ commands: [[...RUN, ...args]] }
 const PAGES = ["pages", "journey", "people", "approvals", "activity", "books", "consent", "chart", "mails", "pictures"];
 
 /**
- * A server that is killed with its PostgreSQL (docs/self-hosting.md). A fixed low rate leaves time to recover, so that a
- * slow machine is judged by its answers, not by its speed.
+ * A server that is killed with its PostgreSQL (docs/self-hosting.md). A fixed low rate leaves time to recover, so the
+ * test judges a slow machine by its responses, not by its speed.
  */
 const SERVER = [...RUN, "tests/load/run.ts", "--server", "--faults", "--only", "killed", "--rate", "5"];
 
@@ -43,7 +43,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   },
   stack: tests("--ignore=tests/local/endurance_test.ts", "tests/local/"),
   limits: tests("tests/hostile/", "tests/local/endurance_test.ts"),
-  // A process for each, so that no stack or browser outlives its file.
+  // One process per file, so that no stack or browser outlives its file.
   browser: { commands: PAGES.map((page) => [...TEST, `tests/browser/${page}.ts`]) },
   pictures: { ...tests("tests/browser/pictures.ts"), env: { UPDATE_PICTURES: "1" } },
   clients: tests("tests/e2e/foreign/mcp_remote.ts", "tests/e2e/foreign/inspector.ts"),

@@ -1,6 +1,6 @@
 /**
- * A year of voice entries and its twelve statements, imported month by month: few questions, no wrong link, and at the
- * end the books agree with the bank to the cent.
+ * A year of voice entries and its twelve statements, imported month by month: few questions, no wrong match, and at
+ * the end the books agree with the bank to the cent.
  */
 import { assert, assertEquals } from "@std/assert";
 import { importExpenses } from "../../functions/mcp/tools/import_expenses/contract.ts";
@@ -37,7 +37,7 @@ async function preview(books: Books, rows: Booked[]): Promise<Json> {
   return (await books.ok("import_expenses", parsed.value)).preview;
 }
 
-/** The matches of each row, by name and amount: two coffees of the same price are interchangeable. */
+/** The matches of each row, by name and amount, because two coffees of the same price are interchangeable. */
 async function matchesOf(database: TestDatabase, importId: string) {
   const rows = await database.query<{ line: number; match: Json; found: string[] }>(
     `select r.line, r.match, array(
@@ -108,7 +108,7 @@ Deno.test("a year of voice entries agrees with twelve statements to the cent", a
   const spent = rows.reduce((sum, { cents }) => sum + cents, 0);
   assertEquals(agreed.bank_only, []);
   assertEquals(agreed.totals.bank, { EUR: (spent / 100).toFixed(2) });
-  // The bank lacks only the cash payments.
+  // Only the cash payments are missing at the bank.
   const inCash = cashOf(months).filter(({ date }) => date >= agreed.from && date <= agreed.to);
   assertEquals(
     agreed.books_only.map(({ date, name, amount }: Json) => `${date} ${name} ${amount}`).toSorted(),

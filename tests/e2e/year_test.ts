@@ -1,7 +1,7 @@
 /**
  * A household and a company live a year with the connector, day by day. An independent ledger records their reports in
- * whole cents, and at each month-end the test compares every answer with it. A rule defines each mail. Another year:
- * `YEAR_SEED=7 deno task test tests/e2e/year_test.ts`.
+ * whole cents, and at each month-end the test compares every answer with it. A rule determines each mail. To run
+ * another year: `YEAR_SEED=7 deno task test tests/e2e/year_test.ts`.
  */
 import { assertEquals } from "@std/assert";
 import { sharedDatabase } from "../_support/database.ts";
@@ -62,7 +62,7 @@ Deno.test(`a year without a discrepancy or a misleading mail (seed ${SEED})`, as
     base: "USD",
   });
   const organizations = [home, company];
-  // Deliberately unordered: providers are queried concurrently.
+  // Deliberately unordered, because the job queries providers concurrently.
   const statement = (account: string, month: string) =>
     9_000 + (Number(month.slice(5, 7)) * 371 + account.charCodeAt(0) * 97 + SEED) % 900;
   const jobs = openJobs(database, { clock, statement });
@@ -106,7 +106,7 @@ Deno.test(`a year without a discrepancy or a misleading mail (seed ${SEED})`, as
       }
       go("08:00");
       await remind();
-      // In Honolulu it is 23:30 of the day before.
+      // In Honolulu it is 23:30 on the previous day.
       go("09:30");
       if (chance.oneIn(15)) await spending.company.log(company.someone(), 2, { day: company.today() });
       go("11:00");
@@ -123,7 +123,7 @@ Deno.test(`a year without a discrepancy or a misleading mail (seed ${SEED})`, as
       await livesIn(home, spending.home);
       go("20:00");
       await worksAt(company, spending.company);
-      // In Berlin it is half past midnight of the day after, or half past one.
+      // In Berlin it is half past midnight on the next day, or half past one.
       go("23:30");
       if (chance.oneIn(15)) {
         const said = chance.pick([undefined, "yesterday"]);

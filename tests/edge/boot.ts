@@ -1,6 +1,6 @@
 /**
- * Starts a function like the edge runtime, by importing its entry point with a `Deno.serve` that picks the port. Runs
- * on Deno 2.1.4; writes the port to standard output.
+ * Starts a function as the edge runtime does, by importing its entry point with a `Deno.serve` that picks the port.
+ * Runs on Deno 2.1.4; writes the port to standard output.
  */
 const serve = Deno.serve;
 

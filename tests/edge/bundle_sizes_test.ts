@@ -1,9 +1,11 @@
-/** The code that each function loads before its first answer stays small. Raise a limit here, or import lazily. */
+/**
+ * The code that each function loads before its first response must stay small. Raise a limit here, or import lazily.
+ */
 import { assert } from "@std/assert";
 import { bundleSizes } from "../../bench/measure/bundle.ts";
 import { type Slug, SLUGS } from "../../shared/routes.ts";
 
-/** The modules that are always loaded: kB after minifying and gzip, and their number. */
+/** The modules that always load: kB after minifying and gzip, and their number. */
 const LIMITS: Record<Slug, { kb: number; modules: number }> = {
   "mcp": { kb: 108, modules: 141 },
   "oauth": { kb: 40, modules: 94 },

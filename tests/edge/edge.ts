@@ -1,4 +1,4 @@
-/** `deno task suite edge`: types, unit tests and each function on the Deno of the platform's edge runtime. */
+/** `deno task suite edge`: types, unit tests and each function on the Deno version of the platform's edge runtime. */
 import { assert } from "@std/assert";
 import { copy } from "../_support/copy.ts";
 import { edgeDeno } from "./edge_deno.ts";
@@ -60,7 +60,7 @@ interface Module {
   dependencies?: { code?: { specifier?: string } }[];
 }
 
-/** Tests that open no database, start no stack and build nothing, which needs a newer Deno. */
+/** Tests that open no database, start no stack and build nothing, because those need a newer Deno. */
 async function pureOf(paths: string[]): Promise<string[]> {
   const all = `${folder}/all.ts`;
   await Deno.writeTextFile(all, paths.map((path) => `import "file://${path}";\n`).join(""));

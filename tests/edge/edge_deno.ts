@@ -1,6 +1,6 @@
 /**
- * Deno 2.1.4 from npm, the version that the platform's edge runtime is based on. It gets neither deno.json nor the lock
- * file, like the platform, because this Deno could not read them.
+ * Deno 2.1.4 from npm, the version behind the platform's edge runtime. Like on the platform, it gets neither deno.json
+ * nor the lock file, because this version could not read them.
  */
 
 const VERSION = "2.1.4";
@@ -20,7 +20,7 @@ export interface EdgeDeno {
   start(folder: string, args: string[], env: Record<string, string>): Deno.ChildProcess;
 }
 
-/** The variables that any Deno needs from the machine; no others reach the functions. */
+/** The variables that any Deno needs from the machine; the functions get no others. */
 const MACHINE = ["HOME", "PATH", "TMPDIR", "DENO_DIR", "XDG_CACHE_HOME", "NPM_CONFIG_REGISTRY", "SSL_CERT_FILE"];
 const environment = {
   ...Object.fromEntries(MACHINE.flatMap((name) => Deno.env.has(name) ? [[name, Deno.env.get(name)!]] : [])),
@@ -51,7 +51,7 @@ export async function edgeDeno(): Promise<EdgeDeno> {
   };
 }
 
-/** The program itself: `npx` does not forward signals. */
+/** Starts the program itself, because `npx` does not forward signals. */
 async function findProgram(): Promise<string> {
   const elsewhere = await Deno.makeTempDir();
   const { success, stdout, stderr } = await new Deno.Command("npx", {

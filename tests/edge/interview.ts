@@ -8,7 +8,7 @@ const BOOT = new URL("boot.ts", import.meta.url).pathname;
 
 /**
  * @param folder with only `functions`, `shared` and `import_map.json`
- * @throws {AssertionError} when an answer differs from the expected one, with the function's log
+ * @throws {AssertionError} when a response differs from the expected one, with the function's log
  */
 export async function checkFunction(deno: EdgeDeno, { folder, slug }: { folder: string; slug: Slug }): Promise<void> {
   const questions = await QUESTIONS[slug]?.();
@@ -51,7 +51,7 @@ export async function checkFunction(deno: EdgeDeno, { folder, slug }: { folder: 
     try {
       child.kill();
     } catch {
-      // It has already exited.
+      // The process has already exited.
     }
     await child.status;
     await logged;

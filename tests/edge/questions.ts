@@ -106,7 +106,7 @@ const forwarded = (password: string): RequestInit =>
     RawEmail: "From: a@expenses.example\r\nSubject: Your invoice\r\n\r\n",
   }, { authorization: `Basic ${btoa(`user:${password}`)}` });
 
-/** By slug, the valid request first. Paths are those of the platform's gateway. */
+/** By slug, the valid request first. Paths are those that the platform's gateway sends. */
 export const QUESTIONS: Partial<Record<Slug, () => Promise<Question[]>>> = {
   "mcp": () =>
     Promise.resolve([
@@ -160,7 +160,7 @@ export const QUESTIONS: Partial<Record<Slug, () => Promise<Question[]>>> = {
     ]),
 };
 
-/** All functions, by the folders that have an entry point. */
+/** All functions, according to the folders that have an entry point. */
 export async function builtFunctions(root: URL): Promise<Slug[]> {
   const known = new Set(ROUTES.map(({ slug }) => slug));
   const folders = await Array.fromAsync(Deno.readDir(new URL("functions/", root)), ({ name }) => name as Slug);

@@ -1,6 +1,6 @@
 /**
- * Runs the given test files on Deno 2.1.4 without its leak checks, which count an unreached deadline as a leaked timer
- * there. The same tests run with leak checks on the current Deno.
+ * Runs the given test files on Deno 2.1.4 without its leak checks, because that version counts an unreached deadline
+ * as a leaked timer. The same tests run with leak checks on the current Deno.
  */
 const test = Deno.test;
 const LENIENT = { sanitizeOps: false, sanitizeResources: false };

@@ -1,5 +1,5 @@
 /**
- * The job holds one page at a time, so it needs as much memory after 20,000 reminders as after 2,000. It needs a
+ * The job keeps one page at a time in memory, so 20,000 reminders need as much memory as 2,000. The test needs a
  * separate PostgreSQL server, like that of `deno task suite faults`, because PGlite would share the measured heap.
  */
 import { assert, assertEquals } from "@std/assert";

@@ -1,6 +1,6 @@
 /**
- * One process that runs the job over everything due and reports its memory: a line of JSON with heap and resident set
- * in MiB, after a tenth of the reminders and at the end. With `--keep`, it holds every page and mail, like a job that
+ * One process that runs the job for all due bills and reports its memory: a line of JSON with heap and resident set in
+ * MiB, after a tenth of the reminders and at the end. With `--keep`, it keeps every page and mail, like a job that
  * collects everything before sending.
  */
 import { openDatabase } from "../_support/database.ts";
@@ -49,7 +49,7 @@ const job = createJob({
   },
   now: () => new Date("2026-11-20T08:00:00Z"),
 });
-// A run ends after a while, and the next run continues.
+// A run ends after its time limit, and the next run continues.
 for (let left = true; left;) left = (await job.run()).errors.some(({ code }) => code === "left_for_next_run");
 Deno.stdout.writeSync(new TextEncoder().encode(`${JSON.stringify({ early, late: sample(sent) })}\n`));
 await database.close();

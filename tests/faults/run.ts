@@ -1,6 +1,6 @@
 /**
- * `deno task suite faults`: failures during operation, at a size that ordinary tests leave out, on a throw-away
- * PostgreSQL server. The short form takes a minute or two; `-- --long` gives the numbers for a release.
+ * `deno task suite faults`: failures during operation on a throw-away PostgreSQL server, at a size that ordinary tests
+ * avoid. The short form takes a minute or two; `-- --long` produces the figures for a release.
  */
 import { startCluster } from "../_support/cluster.ts";
 

@@ -462,7 +462,7 @@ onBooks(
     }
     const asked = () => outbox.mails.filter(({ subject }) => subject.includes("wants to")).length;
     assertEquals(asked(), 10);
-    // Meanwhile the page lists it. Withdrawn proposals cause no more mails.
+    // In the meantime the page lists it. Withdrawn proposals cause no more mails.
     const { proposals } = await database.asService<Json>("read_proposals", {
       ...{ user_id: owner.userId, organization_id: owner.organizationId, at: noon(owner) },
     });

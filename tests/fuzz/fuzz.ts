@@ -1,6 +1,6 @@
 /**
  * `deno task suite fuzz`: 20,000 requests to all routes and tools of a running stack, most of them nearly valid. Every
- * answer is deliberate and in time and contains no secret and no data of another organization, whose books stay
+ * response is deliberate and in time. None contains a secret or data of another organization, whose books remain
  * unchanged. `FUZZ_SEED` repeats a run, `FUZZ_REQUESTS` makes it longer.
  */
 import { assert, assertEquals } from "@std/assert";
@@ -18,12 +18,12 @@ const REQUESTS = Number(Deno.env.get("FUZZ_REQUESTS") ?? 20_000);
 const SEED = Number(Deno.env.get("FUZZ_SEED") ?? Date.now() % 2 ** 31);
 const ROUNDS = 20;
 const SHARES = { http: 0.48, tool: 0.44, webhook: 0.04, form: 0.04 };
-/** Concurrent requests, because a blocking request shows in the times of the others. */
+/** Concurrent requests, because a blocking request delays the others. */
 const AT_ONCE = 4;
 const DEADLINE_MS = 10_000;
 /** The limit for each request, in memory and in a message. */
 const MOST_SHOWN = 4000;
-/** Words of our internals, which no request contains. */
+/** Internal words, which no request contains. */
 const INTERNALS = /postgres|plpgsql|PGRST\d|SQLSTATE|\bat \S+\.tsx?:\d|node_modules/i;
 const CANARY = "Zq7Canary";
 const NO_FUNCTION = '{"code":"NOT_FOUND","message":"Requested function was not found"}';
@@ -49,10 +49,10 @@ Deno.test(`no request breaks in, leaks data or hangs (FUZZ_SEED=${SEED})`, async
     stranger.tokens().access_token,
     CANARY,
   ];
-  /** Ids from answers, for later calls. */
+  /** Ids from responses, for later calls. */
   const ids = new Set<string>();
   const answers = new Map<string, number>();
-  /** Requests by the id in their answers, under which the log lists failures. */
+  /** Requests by the id in their responses, under which the log lists failures. */
   const sent = new Map<string, string>();
 
   const check = async ({ kind, shown, send }: Sending) => {

@@ -6,7 +6,7 @@ import { connectFor, newPerson } from "../e2e/person.ts";
 import { signIn, type TestStack } from "../_support/stack.ts";
 import type { Credential, FuzzRequest } from "./requests.ts";
 
-/** A request, and how to print it so that it can be repeated by hand. */
+/** A request, and its text for repeating it by hand. */
 export interface Sending {
   kind: "http" | "tool" | "webhook" | "form";
   shown: string;

@@ -1,5 +1,5 @@
 /**
- * Requests to every route of the service, on each of its paths: method, query, headers and body are each right or wrong
+ * Requests to every route of the service, on each of its paths: method, query, headers and body are right or wrong
  * independently.
  */
 import fc from "fast-check";

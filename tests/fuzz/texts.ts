@@ -41,6 +41,6 @@ export const hostileText: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 60 }) },
 );
 
-/** Mostly valid, so that the code behind the first check is reached too. */
+/** Mostly valid, to reach the code behind the first check too. */
 export const mostly = <Value>(right: fc.Arbitrary<Value>): fc.Arbitrary<Value | string> =>
   fc.oneof({ weight: 4, arbitrary: right }, { weight: 1, arbitrary: hostileText });

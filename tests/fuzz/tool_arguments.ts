@@ -5,7 +5,7 @@ import { hostileText, mostly } from "./texts.ts";
 
 const anything = fc.oneof(fc.jsonValue({ maxDepth: 4 }), hostileText);
 
-/** @param ids of existing records; a field that takes an id mostly gets one of them */
+/** @param ids of existing records; a field that accepts an id mostly gets one of them */
 export function argumentsOf(schema: JsonSchema, ids: readonly string[]): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 12, arbitrary: valueOf(schema, ids) }, { weight: 1, arbitrary: anything });
 }

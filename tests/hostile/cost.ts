@@ -35,8 +35,8 @@ export async function judge(
   { limit, mostMs = MAX_MS }: Limits,
 ): Promise<string | undefined> {
   const [quarter, half, whole] = [limit >> 2, limit >> 1, limit].map((length) => flat(shape(length))) as Texts;
-  // Most calls finish too fast to measure, and most others are far from any limit, so only suspicious ones are measured
-  // more than once.
+  // Most calls finish too fast to measure, and most others are far from any limit, so only suspicious ones run more
+  // than once.
   const first = await once(run, whole);
   if (first < FLOOR_MS) return undefined;
   if (!isInTime(first, 10 * mostMs, "cpu")) return `takes ${first.toFixed()} ms`;
@@ -81,5 +81,5 @@ async function once(run: Run, text: string): Promise<number> {
   return (user + system) / 1000;
 }
 
-/** Flattens text, as it arrives: a concatenated string is copied at its first use. */
+/** Flattens text into its form on arrival, because a concatenated string is copied at its first use. */
 const flat = (text: string): string => JSON.parse(JSON.stringify(text));

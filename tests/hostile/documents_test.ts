@@ -1,6 +1,6 @@
 /**
  * Documents designed to cost much, at the size of a whole upload, are read or refused in bounded time and memory. On
- * Deno 2.1.4 and an idle machine the slowest takes 1.2 s.
+ * Deno 2.1.4 and an idle machine, the slowest takes 1.2 s.
  */
 import { assert, assertEquals } from "@std/assert";
 import process from "node:process";
@@ -22,7 +22,7 @@ const HELVETICA = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>";
 const WIDE = (more: string, cid = "") =>
   `<</Type/Font/Subtype/Type0/Encoding/Identity-H${more}/DescendantFonts[<</Subtype/CIDFontType2${cid}>>]>>`;
 
-/** One page with this font, contents, and more objects. */
+/** One page with this font, these contents, and more objects. */
 const one = (font: string, content: string, more: [number, string][] = []) =>
   pdfFile(new Map([[1, CATALOG], [2, PAGES], [3, page("")], [4, font], [5, content], ...more]));
 const bomb = (megabytes: number) => deflateSync(new Uint8Array(megabytes * 1_000_000).fill(32));
@@ -115,7 +115,7 @@ const HOSTILE: Record<string, { bytes: () => Uint8Array; problem?: string }> = {
 
 const HEAD = "From: a@example.com\r\nDate: Mon, 2 Nov 2026 08:00:00 +0100\r\nSubject: x\r\nMIME-Version: 1.0\r\n";
 const part = (i: number) => `Content-Type: multipart/mixed; boundary=b${i}\r\n\r\n--b${i}\r\n`;
-/** Inside a mail, the same file opens nothing either. */
+/** Inside a mail, the same file has no effect either. */
 const MAILS: Record<string, () => Uint8Array> = {
   "parts in parts": () => new TextEncoder().encode(HEAD + Array.from({ length: 5_000 }, (_, i) => part(i)).join("")),
   "many parts": () => upload(`${HEAD}${part(1)}`, "Content-Type: application/pdf\r\n\r\nx\r\n--b1\r\n"),

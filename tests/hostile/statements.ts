@@ -1,4 +1,4 @@
-/** Writes statements of any length in each format, like banks. */
+/** Writes statements of any length in each format, as banks do. */
 import { type Cell, day, writeWorkbook } from "../_support/workbook.ts";
 
 interface Line {

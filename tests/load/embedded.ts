@@ -11,7 +11,7 @@ import { print } from "./report.ts";
 import { mountDisk } from "./world/disk.ts";
 
 const RUNS = Number(Deno.env.get("RUNS") ?? 4);
-/** Further runs until enough is written, because slow machines need more. */
+/** Continues until enough is written, because slow machines need more runs. */
 const MOST_RUNS = 4 * RUNS;
 const WRITERS = 3;
 const ITEMS = 3;
@@ -34,7 +34,7 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Writes of a few rows each, acknowledged or never answered. */
+/** Writes of a few rows each, acknowledged or without a response. */
 class Writes {
   readonly acknowledged = new Set<string>();
   readonly begun = new Set<string>();

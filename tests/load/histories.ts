@@ -56,7 +56,7 @@ async function compareHistory(database: TestDatabase, history: number): Promise<
   const serial = order.map(({ id }) => byChange.get(id)).filter((one): one is Written => one !== undefined);
   assertEquals(serial.length, written.length, "each write has a change of its own");
 
-  // Ids are named by their order of appearance, which is the same on both sides as long as the answers are.
+  // Names replace ids by order of appearance, which is the same on both sides as long as the answers are.
   const [then, again] = [newNames(first), newNames(second)];
   const members = of(second);
   for (const { person, tool, args, at, answer } of serial) {

@@ -38,18 +38,18 @@ export interface LoadOptions {
   seconds?: number;
 }
 
-/** The payment provider has about two first events a second, plus this many more than it sends. */
+/** The payment provider has about two first events a second, and this many more than it sends. */
 const CUSTOMERS_PER_SECOND = 3;
 /** The concurrency while the load measures the machine's capacity. */
 const LANES = 16;
 /**
- * The concurrency while no fault is active: the limit of an instance, because a shared machine may lose half its speed
+ * The concurrency without an active fault: the limit of an instance, because a shared machine may lose half its speed
  * at any moment. `overload.ts` tests higher loads.
  */
 const MOST_UNDER_WAY = 24;
 /** The time before measurements count, in which code is compiled and tables get rows for planning. */
 const WARM_UP_MS = 5_000;
-/** A lost session is back within twenty seconds. */
+/** A lost session returns within twenty seconds. */
 const QUIET_MS = 60_000;
 /** The fraction of its capacity. */
 const SHARE = 0.7;
@@ -133,7 +133,7 @@ export class Load {
     this.rate = done / seconds * SHARE;
   }
 
-  /** Keeps up the rate for this long, and until an action is done, regardless of failed requests. */
+  /** Sustains the rate for this long, and until an action is done, regardless of failed requests. */
   async run(seconds: number, besides?: Promise<void>): Promise<void> {
     const startedAt = performance.now();
     const elapsed = () => (performance.now() - startedAt) / 1000;
@@ -174,7 +174,7 @@ export class Load {
     ];
   }
 
-  /** Work that would be retried until it is done: events, and reminders of dead runs. */
+  /** Work that is retried until it is done: events, and reminders of dead runs. */
   async finish(): Promise<void> {
     await this.payments.finish();
     await this.scheduler.finish(() => checkMails(this.world.outside, this.scheduler, { complete: true }).length === 0);

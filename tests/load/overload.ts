@@ -1,6 +1,6 @@
 /**
- * Overload: at three times the capacity each request is answered in time or refused at once, and no organization,
- * client or address can use up others' share. Figures are printed.
+ * Overload: at three times the capacity each request gets a response in time or is refused at once, and no
+ * organization, client or address can use up others' share. The test prints figures.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Slug } from "../../shared/routes.ts";
@@ -16,9 +16,9 @@ const SECONDS = Number(Deno.env.get("OVERLOAD_SECONDS") ?? 6);
 const MEASURE_SECONDS = 4;
 const ACCEPTED_MS = 2_000;
 const RECOVERED_MS = 10_000;
-/** The answered share of the requests from callers within their share. */
+/** The fraction of successful requests from callers within their share. */
 const FAIR = 0.9;
-/** A stranger's connections that send nothing, at each endpoint, and the rate of other requests meanwhile. */
+/** A stranger's connections that send nothing, at each endpoint, and the rate of other requests at the same time. */
 const IDLE_CONNECTIONS = 200;
 const ASKED = 5;
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
@@ -33,7 +33,7 @@ const ENDPOINTS: [slug: Slug, path: string, headers: Record<string, string>][] =
   ["mcp", "/api/mcp", { ...JSON_BODY, authorization: `Bearer exp_at_${"x".repeat(43)}` }],
   ["payment-webhook", "/api/payment/webhook", JSON_BODY],
 ];
-/** A request that anybody can send to a function, and its answer. */
+/** A request that anybody can send to a function, and its response. */
 const OPEN: Record<string, [method: string, path: string, status: number]> = {
   "auth-callback": ["GET", "/login", 200],
   "oauth": ["GET", "/.well-known/oauth-authorization-server", 200],
@@ -158,7 +158,7 @@ Deno.test(
       const holds = done / MEASURE_SECONDS;
       print(`it holds ${holds.toFixed(0)} requests a second`);
 
-      // At TIMES the load, accepted requests are answered within 2 s, and the others get 503.
+      // At TIMES the load, accepted requests get a response within 2 s, and the others get 503.
       {
         const tallies = await press(
           world,
@@ -172,7 +172,7 @@ Deno.test(
         assert(latencies.quantile(0.99) < ACCEPTED_MS, `p99 of what was accepted is ${latencies.quantile(0.99)} ms`);
       }
 
-      // The service answers everybody within ten seconds afterwards.
+      // The service responds to everybody within ten seconds afterwards.
       {
         const startedAt = performance.now();
         for (let inARow = 0; inARow < 20;) {

@@ -43,7 +43,7 @@ export interface SoakResult {
 
 /** A fault starts after a part of its time, so that the load is running first and can recover afterwards. */
 const BEFORE = 0.2;
-/** If no request may fail, functions start on the same processors that answer; a platform has others. */
+/** If no request may fail, new instances start on the same processors that serve requests; a platform has others. */
 const UNNOTICED_SHARE = 0.5;
 
 async function breakFor(

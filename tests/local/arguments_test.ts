@@ -1,6 +1,6 @@
 /**
  * Correction 4 of `@supabase/lite`: an argument of any type reaches a function as from PostgREST, or is refused in the
- * same way. `deno task test:pg` runs the same on a server.
+ * same way. `deno task test:pg` runs the same test on a server.
  */
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { createPostgresConnection } from "@supabase/lite/postgres";

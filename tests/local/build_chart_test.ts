@@ -1,4 +1,4 @@
-/** Build output is committed, so that a deployment needs no build; this checks that it matches its sources. */
+/** Build output is committed, so a deployment needs no build; this test checks that it matches its sources. */
 import { assert } from "@std/assert";
 import { buildChart, CHART_MODULE } from "../../local/build_chart.ts";
 

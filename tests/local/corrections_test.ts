@@ -1,7 +1,7 @@
 /**
- * Corrections 1, 2, 3 and 5 of `@supabase/lite` (local/lite/corrections.ts lists all; 4 is arguments_test.ts, 6
- * identity_provider_test.ts, 7 start_test.ts). Each is tested to be missing in lite as shipped, which detects an
- * upgrade that makes it unnecessary, and to work here.
+ * Corrections 1, 2, 3 and 5 of `@supabase/lite` (local/lite/corrections.ts lists all; arguments_test.ts tests 4,
+ * identity_provider_test.ts 6, start_test.ts 7). Each test shows that lite as shipped lacks the correction, which
+ * detects an upgrade that makes it unnecessary, and that it works here.
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { sign } from "hono/jwt";
@@ -168,7 +168,7 @@ Deno.test("@supabase/lite with its corrections: 5. answers a SQLSTATE with the s
     ["40001", 500],
     ["53300", 503],
     ["57P01", 503],
-    // lite already gets these right.
+    // lite already handles these correctly.
     ["42501", 403],
     ["23505", 409],
     ["22023", 400],
@@ -182,7 +182,7 @@ Deno.test("@supabase/lite with its corrections: 5. answers a SQLSTATE with the s
   assertEquals(body, { code: "EX001", message: "refused", details: "because", hint: "do not" });
 });
 
-/** lite prints every failed statement; silences it and returns how to restore it. */
+/** lite prints every failed statement; silences it and returns a function that restores it. */
 function withoutConsole(): () => void {
   // deno-lint-ignore no-console -- taken away from lite, not used
   const print = console.error;

@@ -124,7 +124,7 @@ Deno.test("Supabase Auth's limits exceed what fifty strangers can use under ours
   assert(50 * inFiveMinutes("sign_in_ip") <= RATE_LIMITS.token_verifications);
   assert(50 * inFiveMinutes("login_mail_ip") <= RATE_LIMITS.sign_in_sign_ups);
   assert(50 * (inFiveMinutes("sign_in_ip") + inFiveMinutes("session_refresh_ip")) <= RATE_LIMITS.token_refresh);
-  // At any setting, it allows a burst of 30 per address.
+  // At any setting, it allows a burst of 30 per IP address.
   for (const name of ["sign_in_ip", "login_mail_ip", "session_refresh_ip"] as const) {
     assert(limitOf({ rateLimits: "on" }, name)!.at_most < 30, name);
   }

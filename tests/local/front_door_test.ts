@@ -18,7 +18,7 @@ import { waitFor } from "../_support/wait_for.ts";
 const SECRET = "the-front-door-has-this-one-of-32-bytes";
 const POLICY = "default-src 'none'; style-src 'nonce-abc'";
 
-/** Functions behind a gateway with its own HSTS; every answer echoes the request. */
+/** Functions behind a gateway with its own HSTS; every response echoes the request. */
 function hostedFunctions() {
   return Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
     const response = await hostedAnswer(request);
@@ -56,7 +56,7 @@ async function hostedAnswer(request: Request): Promise<Response> {
   return new Response(arrived, { headers: { "content-type": "application/json", "www-authenticate": "Bearer" } });
 }
 
-/** The stream of a function's answer; a test writes it. */
+/** The stream of a function's response; a test writes it. */
 let stream: { send(event: number): void; isCancelled: boolean };
 
 function openStream(): ReadableStream<Uint8Array> {
@@ -101,7 +101,7 @@ const BELOW: Record<string, string> = {
   "/icons/": "/icons/x.svg",
 };
 
-/** Generous, because a busy machine takes a second to start one. */
+/** Generous, because a busy machine takes a second to start a process. */
 const START_DEADLINE_MS = 20_000;
 
 async function caddy(functionsUrl: string, secret = SECRET): Promise<Door> {
@@ -121,7 +121,7 @@ async function caddy(functionsUrl: string, secret = SECRET): Promise<Door> {
     try {
       child.kill("SIGTERM");
     } catch {
-      // It has already exited.
+      // The process has already exited.
     }
     await child.status;
     await Deno.remove(folder, { recursive: true });
@@ -215,7 +215,7 @@ Deno.test("a short body that never arrives occupies no function and logs no erro
   const gone = await post({ pull: (controller) => controller.error(new Error("connection reset")) }, 9);
   assertEquals([(await slow).status, gone.status], [408, 400]);
   assertEquals(lines.map((line) => JSON.parse(line).event), ["request", "request"]);
-  // A long body is passed on as it arrives.
+  // A long body is forwarded on arrival.
   assertEquals((await post({}, 65_537)).status, 502);
 });
 
@@ -401,7 +401,7 @@ for (const [name, open, ignore] of frontDoors) {
       ids.push(id);
     }
     assertEquals(new Set([claimed, ...ids]).size, 3);
-    // Caddy logs the answer's headers, including the id from a function.
+    // Caddy logs the response's headers, including the id from a function.
     if (name === "Caddy") return;
     await waitFor(async () => {
       const log = await door.log!();

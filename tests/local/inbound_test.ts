@@ -1,4 +1,4 @@
-/** A mail sent to the stack's own SMTP port becomes a document. */
+/** A mail to the stack's own SMTP port becomes a document. */
 import { assertEquals, assertMatch } from "@std/assert";
 import nodemailer from "nodemailer";
 import { createInboundMailApp } from "../../functions/inbound-mail/app.ts";

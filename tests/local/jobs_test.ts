@@ -35,7 +35,7 @@ function listener() {
   };
 }
 
-/** The answer to a queued request, once it has arrived. */
+/** The response to a queued request, after its arrival. */
 async function answerTo(database: SqlDatabase, id: number): Promise<Record<string, unknown>> {
   for (;;) {
     const [row] = await database.query("select * from net._http_response where id = $1", [id]);

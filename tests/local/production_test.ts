@@ -1,4 +1,4 @@
-/** The accepted input of `task start -- --production`; tests/self_hosting/ runs it. */
+/** The input that `task start -- --production` accepts; tests/self_hosting/ runs the service. */
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { createIdentityProvider } from "../../local/auth/identity_provider.ts";
 import { readAuthSettings } from "../../local/auth/settings.ts";

@@ -11,7 +11,7 @@ const HOPS: Record<string, Record<string, string>> = {
   "a proxy that adds nothing": {},
 };
 
-/** A reverse proxy in front of a port: its requests name 127.0.0.1 as the host, whatever the visitor requested. */
+/** A reverse proxy in front of a port. Its requests name 127.0.0.1 as the host, whatever host the visitor requested. */
 function openHop(to: string, added: Record<string, string>) {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
     const { pathname, search } = new URL(request.url);
@@ -44,8 +44,8 @@ for (const [name, added] of Object.entries(HOPS)) {
       assertEquals((await ask(`${hop.url}${path}/clock`, MOVE)).status, 404);
       assertEquals(JSON.parse((await ask(`${stack.local_url}/clock`)).text).offset_ms, 0);
     }
-    // The page's link to a port that the hop doesn't reach would be useless, but callers recognized as forwarded must
-    // not get it at all.
+    // The page's link to a port that the hop doesn't reach would be useless, but forwarded callers must not get it at
+    // all.
     const login = await ask(`${hop.url}/login`, { headers: { "x-direct": "1" } });
     assertEquals([login.status, login.text.includes(secret)], [200, added["x-forwarded-for"] === undefined]);
   });

@@ -32,7 +32,7 @@ const faultsIn = (lines: Line[]) => lines.filter(({ kind }) => kind === "wrong")
 const pathOf = ({ url }: Request) => new URL(url).pathname;
 const slugOf = (request: Request) => ROUTES.find(({ path }) => path === pathOf(request))?.slug;
 
-/** The same answer with one change. */
+/** The same response with one change. */
 async function changed(
   ask: () => Promise<Response>,
   { status, headers = {}, text = (same) => same }: {
@@ -48,11 +48,11 @@ async function changed(
   return new Response(body || null, { status: status ?? answer.status, headers: all });
 }
 
-/** Changes the answers to some requests. */
+/** Changes the responses to some requests. */
 const where =
   (isMeant: (request: Request) => boolean, change: Parameters<typeof changed>[1]): Fault => (request, ask) =>
     isMeant(request) ? changed(ask, change) : ask();
-/** Answers some requests without the functions. */
+/** Responds to some requests without the functions. */
 const instead = (isMeant: (request: Request) => boolean, answer: () => Response): Fault => (request, ask) =>
   isMeant(request) ? Promise.resolve(answer()) : ask();
 

@@ -1,4 +1,4 @@
-/** The SQL formatter never changes the meaning of SQL, and leaves some code alone. */
+/** The SQL formatter never changes the meaning of SQL, and leaves some code unchanged. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { formatSql, tooWide, WIDTH } from "../../local/sql/format.ts";
 import { readSchemaFiles } from "../../local/sql/schema_files.ts";

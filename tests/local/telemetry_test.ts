@@ -8,7 +8,7 @@ import { connectFor, newPerson } from "../e2e/person.ts";
 // deno-lint-ignore no-explicit-any -- OTLP is inspected field by field
 type Json = any;
 
-/** Everything that arrived, by path: `/v1/traces`, `/v1/metrics`. */
+/** All received data, by path: `/v1/traces`, `/v1/metrics`. */
 const received: Record<string, Json[]> = {};
 const collector = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
   (received[new URL(request.url).pathname] ??= []).push(await request.json());

@@ -1,4 +1,4 @@
-/** Payment events at a running stack: `deno task operate webhook`, and behaviour while its database is down. */
+/** Payment events at a running stack: `deno task operate webhook`, and behavior while its database is down. */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { paymentEvent } from "../../local/payment_event.ts";
 import { signBody } from "../../shared/billing/signature.ts";
@@ -8,7 +8,7 @@ import { waitFor } from "../_support/wait_for.ts";
 
 const SERVER = Deno.env.get("TEST_DATABASE_URL");
 
-/** A new person, and the organization just created. */
+/** A new person, and the organization that was just created. */
 async function newcomer(stack: TestStack) {
   const { browser } = await signIn(stack, `${crypto.randomUUID()}@example.com`);
   const account = async () => (await browser.open("/account")).html;
@@ -46,7 +46,7 @@ Deno.test("deno task operate webhook changes a plan of the running stack", async
   const unlisted = await webhook(stack, "subscription.charged", "--org", organizationId, "--plan", "plan_unlisted");
   assertEquals(unlisted.output.split("\n")[1], '200 {"status":"parked"}');
 
-  // The demo's organizations keep their plans if none is named.
+  // The demo's organizations keep their plans if the command names none.
   for (const [id, plan] of [[stack.demo!.organization_id, "Team"], [stack.demo!.other_organization_id, "Pro"]]) {
     await webhook(stack, "subscription.halted", "--org", id!);
     const email = plan === "Team" ? stack.demo!.email : stack.demo!.other_email;
@@ -112,7 +112,7 @@ Deno.test({
   },
 });
 
-/** A proxy to a database that can be cut: it drops its connections, and accepts none until restored. */
+/** A proxy to a database that can be cut: it drops its connections, and accepts none until it is restored. */
 function cuttableLine(databaseUrl: string) {
   const target = new URL(databaseUrl);
   const ends = new Set<Deno.Conn>();
@@ -138,7 +138,7 @@ function cuttableLine(databaseUrl: string) {
         try {
           end.close();
         } catch {
-          // The peer has already closed it.
+          // The peer has already closed the connection.
         }
       }
       ends.clear();

@@ -1,5 +1,6 @@
 /**
- * Realistic bugs, spread over the code by its size. Each replaces one place; `tests` are the files that should fail.
+ * Realistic bugs, spread over the code in proportion to its size. Each replaces one place; `tests` are the files that
+ * should fail.
  */
 export interface Mutant {
   bug: string;

@@ -27,7 +27,7 @@ const LIMIT_MS = 8 * 60_000;
 
 type Outcome = "caught" | "missed";
 
-/** @throws {Error} when the tests could not run, because such a bug could never be deployed. */
+/** @throws {Error} when the tests could not run, because nobody could deploy such a bug. */
 async function plant(folder: string, { file, from, to, tests }: Mutant): Promise<Outcome> {
   const path = join(folder, file);
   const healthy = await Deno.readTextFile(path);

@@ -58,7 +58,7 @@ const contentOf = (url: string): Promise<Record<string, string>> =>
     return { ...content, sequences: row!.all };
   });
 
-/** What an assistant reads. */
+/** The data that an assistant reads. */
 async function readBooks(call: (name: string, args?: Record<string, unknown>) => Promise<Json>) {
   return [await call("list_expenses", { limit: 100 }), await call("list_bills"), await call("summarize_spending")];
 }
@@ -68,7 +68,7 @@ const lunch = (name: string) => ({ items: [{ amount: "14.50", name }] });
 Deno.test({
   name: "people, books, apps and credentials work in the restored database",
   async fn() {
-    // As on the platform, whose `postgres` may set it.
+    // The same as on the platform, whose `postgres` may set it.
     const admin = new URL(serverUrl);
     admin.username = "supabase_admin";
     admin.pathname = "/postgres";
@@ -110,7 +110,7 @@ Deno.test({
       return (await response.json()).result.structuredContent;
     };
     assertEquals(await readBooks(call), books);
-    // Ids and counters continue, triggers work again, and the sealed credential opens.
+    // Ids and counters continue, triggers work again, and the encrypted credential opens.
     assertEquals((await call("log_expenses", lunch("After it"))).error, undefined);
     await using(url, (database) => database.exec("update app.provider_links set asked_at = null, ask_after = null"));
     const synced = await call("sync_bill_amounts", { bill_ids: ["bill_demo00000009"] });

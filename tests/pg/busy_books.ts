@@ -1,4 +1,4 @@
-/** Concurrent writes to the same books: which call waits, for how long, and which state it then sees. */
+/** Concurrent writes to the same books: which call waits, how long it waits, and the state that it then sees. */
 import { assert, assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { sharedDatabase } from "../_support/database.ts";

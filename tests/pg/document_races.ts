@@ -94,7 +94,7 @@ for (const change of ["deleted", "merged"] as const) {
           "left join app.expenses as e on e.id = d.expense_id where d.id = $1",
         [document.id],
       );
-      // A document that came first moves with a merge, and goes with a deletion.
+      // A document that came first moves with a merge and disappears with a deletion.
       assertEquals(documented.map(({ id }: Json) => id), attached.ok && change === "merged" ? [kept] : []);
       if (!attached.ok) assertEquals(row!.expense_id, null);
       else if (change === "merged") assertEquals(row!.is_there, true);

@@ -30,7 +30,7 @@ async function outbox(events: number, subscriptions: number) {
 
 const claim = (now: string) => database.asService<Json | null>("claim_event", { at: now });
 
-/** The deliveries of one sender of a job. */
+/** The deliveries of one of a job's senders. */
 async function sendAll(isDead: (url: string) => boolean, now = at(0)): Promise<[url: string, id: string][]> {
   const sent: [string, string][] = [];
   for (;;) {

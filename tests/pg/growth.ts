@@ -1,6 +1,6 @@
 /**
- * A tool's reads depend on its request and answer, not on the size of the books: counts the pages it touches with ten
- * times as much data over the same years. Counts are equal on any machine; benchmarks measure time.
+ * A tool's reads depend on its request and answer, not on the size of the books. The test counts the pages that a tool
+ * touches with ten times as much data over the same years. Counts are equal on any machine; benchmarks measure time.
  */
 import { importOf } from "../_support/import_args.ts";
 import { assert, assertEquals } from "@std/assert";
@@ -16,7 +16,7 @@ const [FEW, MANY] = [24_000, 132_000];
 /** An index may be a level deeper. */
 const MAX_GROWTH = 1.5;
 const MONTH = { from: "2026-10-01", to: "2026-10-31" };
-/** Warm-up, because a session's first calls are planned again and read the catalog. */
+/** Warm-up, because a session plans its first calls again and reads the catalog. */
 const WARM = 7;
 
 const pagesOfTool = (session: Session, tool: string, args: Record<string, unknown>) =>
@@ -82,8 +82,8 @@ Deno.test("the pages read by an import and its undo cost the same per row for ma
       pages <= short[step as keyof typeof long] * 1.2,
       `${step}: ${short[step as keyof typeof long]} pages a row became ${pages}`,
     );
-    // Each row also reads whether its month is closed, its payee has a rule, and it was split or merged. The payments
-    // of fourteen months are read once, for recurring charges.
+    // Each row also reads whether its month is closed, whether its payee has a rule, and whether it was split or
+    // merged. The payments of fourteen months are read once, for recurring charges.
     assert(pages <= 260, `${step}: ${pages} pages a row`);
   }
 });

@@ -1,4 +1,4 @@
-/** A person, their organization and a client that can get tokens: the minimum that tools and tokens need. */
+/** A person, their organization and a client that can get tokens: the minimum for tools and tokens. */
 import type { TestDatabase } from "../_support/database.ts";
 
 export const AT = "2026-11-20T10:00:00Z";
@@ -12,7 +12,7 @@ export interface Household {
   newCode(): Record<string, unknown>;
 }
 
-/** SHA-256 in hex instead of a secret: the database never sees the secret itself. */
+/** SHA-256 in hex in place of a secret, which the database never sees. */
 export const newHash = () => crypto.randomUUID().replaceAll("-", "").repeat(2);
 
 /** Signs up a person; returns the arguments of their onboarding. */

@@ -1,4 +1,4 @@
-/** Two calls queue for the same rows, in order, while a third holds them. They must not deadlock. */
+/** Two calls queue for the same rows, in order, while a third one locks them. They must not deadlock. */
 import type { TestDatabase } from "../_support/database.ts";
 import { waitFor } from "../_support/wait_for.ts";
 
@@ -10,7 +10,7 @@ export const organizationOf = (id: string): Held => [
   id,
 ];
 
-/** @returns the answers of both. Waits until the second call also waits, or has ended */
+/** @returns the results of both. Waits until the second call also waits, or has ended */
 export async function inLine<First, Second>(
   database: TestDatabase,
   [query, ...parameters]: Held,

@@ -1,6 +1,6 @@
 /**
- * The reminders job's reads depend on due dates, not on all bills: counts the pages it touches for the same due bills
- * among ten times as many others. Counts are the same on any machine; the benchmark measures time
+ * The reminders job's reads depend on due dates, not on all bills. The test counts the pages that the job touches for
+ * the same due bills among ten times as many others. Counts are the same on any machine; the benchmark measures time
  * (bench/sql/roll_bills.ts).
  */
 import { assert, assertEquals } from "@std/assert";
@@ -50,11 +50,11 @@ interface Counted {
   scans: number;
 }
 
-// This view leaves out other sessions' counts, and this session's already reported ones.
+// This view excludes other sessions' counts, and counts that this session has already reported.
 const SCANS = `select sum(seq_scan)::int as scans from pg_stat_xact_user_tables
   where relname in ('expenses', 'expense_occurrences')`;
 
-/** Measures the second call, because the first one is planned. Both are rolled back. */
+/** Measures the second call, because the session plans the first one. Both are rolled back. */
 async function counted(database: SqlDatabase, call: string, before = "select"): Promise<Counted> {
   let pages = 0;
   for (let n = 0; n < 2; n++) {

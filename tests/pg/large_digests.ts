@@ -97,7 +97,7 @@ Deno.test("owners with more bills than a page are collected one by one", async (
   await database.exec(`alter role authenticator in database "${name}" set statement_timeout = '700ms'`);
   await addDueBills(database, { owners: 10, each: 2, today: TODAY });
   const { mail, run } = remindersOf(database);
-  // The duration of many rows.
+  // As slow as many rows.
   await database.exec(`
     create function jobs.wait() returns trigger language plpgsql as $$ begin perform pg_sleep(0.06); return new; end $$;
     create trigger wait before insert on jobs.reminder_log for each row execute function jobs.wait()`);

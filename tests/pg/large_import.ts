@@ -1,6 +1,6 @@
 /**
- * A large file is imported and undone: the largest allowed with `--long`, otherwise seven pages, because plans are kept
- * from the sixth call on.
+ * A large file is imported and undone: the largest allowed with `--long`, otherwise seven pages, because PostgreSQL
+ * caches plans from the sixth call on.
  */
 import { assert, assertEquals } from "@std/assert";
 import { collectGarbage } from "../_support/collect_garbage.ts";

@@ -58,7 +58,7 @@ Deno.test("the holder of the books lock gets the bill that a waiting import need
   let imported: Promise<Json> | undefined;
   let paid: Json | undefined;
   await withTheBooks(books, async (call) => {
-    // The import holds the bill, and is delayed before it takes the books lock.
+    // The import locks the bill, and is delayed before it takes the books lock.
     await inLine(
       database,
       organizationOf(books.organizationId),
@@ -157,7 +157,7 @@ Deno.test("writing to a bill doesn't block references to it", async () => {
         ["undo_change", {}],
       ] as const
     ) assertEquals((await call(tool, args)).ok, true, tool);
-    // Like the foreign key of a reminder.
+    // Locks like the foreign key of a reminder.
     await database.query("select from app.expenses where id = $1 for key share nowait", [id]);
   });
   assertEquals(payment.amount, "800.00");
@@ -186,7 +186,7 @@ Deno.test("amounts of several bills are stored in the order of the bills", async
       answer: { outcome: "statement", amount: "84.20", currency: "EUR" },
     }));
   let stored: Promise<Json> | undefined;
-  // Like an import, which locks its bills without the books lock.
+  // Locks like an import, which locks its bills without the books lock.
   await database.transaction(async (session) => {
     await session.query("select from app.expenses where id = $1 for no key update", [ids[0]]);
     stored = books.ok("store_bill_amounts", { results });

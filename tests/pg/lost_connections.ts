@@ -1,4 +1,4 @@
-/** What one server's connections do when PostgreSQL ends them: nothing runs outside its transaction. */
+/** The behavior of one server's connections when PostgreSQL ends them: no statement runs outside its transaction. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { sql } from "kysely";
 import { openDatabase } from "../../local/data_service/connection.ts";

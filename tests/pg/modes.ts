@@ -1,6 +1,6 @@
 /**
- * Hosted projects may or may not grant new objects in `public` to the API roles: after the migrations both have the
- * same privileges.
+ * Hosted projects may or may not grant new objects in `public` to the API roles. After the migrations, both kinds have
+ * the same privileges.
  */
 import { assert, assertEquals } from "@std/assert";
 import { TEMPLATES } from "../_support/cluster.ts";

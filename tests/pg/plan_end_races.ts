@@ -28,7 +28,7 @@ async function endingTrials() {
   };
 }
 
-/** Subjects and receivers, once per delivery. */
+/** Subjects and recipients, once per delivery. */
 const received = ({ delivered }: ReturnType<typeof mailService>) => ({
   mails: delivered.length,
   people: new Set(delivered.map(({ to }) => to)).size,
@@ -61,7 +61,7 @@ Deno.test("a run that dies after its claim leaves the mail to a later run", asyn
   };
   await run("08:00", dying);
   assertEquals([isDead, mail.delivered.length], [true, 0]);
-  // The lease of the dead run still holds.
+  // The lease of the dead run is still valid.
   await run("08:01");
   assertEquals(mail.delivered.length, 0);
   await Promise.all([run("11:00"), run("11:00")]);

@@ -1,7 +1,6 @@
 /**
  * Query plans of the frequent reads on much data: no full table scan, and the number of rows depends on the request,
- * not on the size of the books. Measured by the server's counters, which include nested plans, unlike an EXPLAIN of the
- * outer call.
+ * not on the size of the books. The server's counters include nested plans, unlike an EXPLAIN of the outer call.
  */
 import { importOf } from "../_support/import_args.ts";
 import { assert, assertEquals } from "@std/assert";

@@ -1,5 +1,6 @@
 /**
- * Concurrent fetching of amounts, each caller in its own session: two jobs, the job and the tool, a payment meanwhile.
+ * Concurrent fetching of amounts, each caller in its own session: two jobs, the job and the tool, a simultaneous
+ * payment.
  */
 import { assert, assertEquals } from "@std/assert";
 import { deliver, PLANS } from "../_support/billing.ts";
@@ -70,11 +71,11 @@ Deno.test("three concurrent jobs fetch each month of a backlog once, even if one
     return createSync({ database: dying, registry: registryOf(power), now: () => at }).run();
   };
   await Promise.all([run(NOW), run(NOW), run(NOW, 20)]);
-  // The leases of the dead one have to expire.
+  // The leases of the dead job must expire.
   const later = new Date(NOW.getTime() + 2 * 60_000);
   await Promise.all([run(later), run(later)]);
   assertEquals(asked.size, links * 12);
-  // The dead one had at most six unstored answers, and each was requested once more.
+  // The dead job had at most six unstored answers, and each was requested once more.
   const again = [...asked.values()].filter((count) => count > 1);
   assert(again.length <= 6 && again.every((count) => count === 2), String(again));
   const [kept] = await database.query(

@@ -240,7 +240,7 @@ Deno.test("a payment is written before its month closes or refused, and payments
   const { results: [{ id }] } = await books.ok("log_expenses", {
     items: [{ name: "Before", amount: "8", date: "2026-10-01" }],
   });
-  // Like a job, without the tools' lock.
+  // Works like a job, without the tools' lock.
   const pay = (session: Pick<TestDatabase, "query"> = database) =>
     session.query(
       `insert into app.payments (organization_id, expense_id, amount_minor, currency, paid_on)
@@ -279,7 +279,7 @@ Deno.test("a payment written while the base currency changes is never left with 
     "insert into app.fx_rates (quote, rate_on, source, rate) values ('USD', '2026-11-19', 'ecb', 1.25)",
   );
   const { results: [{ id }] } = await books.ok("log_expenses", { items: [{ name: "Before", amount: "8" }] });
-  // Like a job, without the tools' lock.
+  // Works like a job, without the tools' lock.
   const pay = () =>
     database.query(
       `insert into app.payments (organization_id, expense_id, amount_minor, currency, paid_on)
@@ -292,7 +292,7 @@ Deno.test("a payment written while the base currency changes is never left with 
     await new Promise((resolve) => setTimeout(resolve, 300));
     return { answer };
   });
-  // It waits for the organization before it is valued.
+  // The payment waits for the organization before it is valued.
   assertEquals(await answer, "paid");
   assertEquals(
     await database.query("select base_currency, base_minor, is_final from app.payments order by recorded_seq"),

@@ -1,5 +1,5 @@
 /**
- * One request has one id: in the logs of the front door, the functions and the database, and in the answer to the
+ * One request has one id: in the logs of the front door, the functions and the database, and in the response to the
  * person or the assistant. The front door is the deployable one, as a separate process.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
@@ -63,7 +63,7 @@ const linesWith = (log: () => string, id: string) =>
     return Promise.resolve(lines.length > 0 ? lines : undefined);
   });
 
-/** Every log has lines of the request, and the database's contain the error. */
+/** Every log has lines of the request, and the database's log contains the error. */
 async function assertSeen(id: string): Promise<void> {
   assertMatch(id, /^[0-9a-f-]{36}$/);
   assertMatch((await linesWith(cluster.log, `[request ${id}]`)).join("\n"), /ERROR: .*payments.* does not exist/);

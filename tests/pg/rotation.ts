@@ -1,6 +1,6 @@
 /**
- * Replaces each secret in the three steps of docs/running.md during fifty requests a second. None fails, and afterwards
- * the old key opens nothing. During the rollout of a step, half of the functions have it and half don't.
+ * Replaces each secret in the three steps of docs/running.md during fifty requests a second. No request fails, and
+ * afterwards the old key opens nothing. During the rollout of a step, half of the functions have it and half don't.
  */
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { signInFrom } from "../../local/sign_in.ts";
@@ -236,7 +236,7 @@ async function onChain(chains: Chain[], step: (chain: Chain) => Promise<void>): 
   chains.push(chain);
 }
 
-/** One of each, in turn; the counts are the number of its requests. */
+/** One of each, in turn; the counts are the numbers of their requests. */
 const LOAD: (() => Promise<unknown>)[] = [
   () => callTool("list_expenses", {}),
   () =>
@@ -244,7 +244,7 @@ const LOAD: (() => Promise<unknown>)[] = [
       const { client_id, refresh_token = (await authorize(client_id)).refresh_token } = chain;
       const fields = { grant_type: "refresh_token", client_id, refresh_token };
       const tokens = await exchange(fields);
-      // Its answer was lost: the retry gets the same pair from any instance.
+      // Its response was lost: the retry gets the same pair from any instance.
       const again = await exchange(fields);
       expect("retry", again.refresh_token, tokens.refresh_token);
       chain.refresh_token = tokens.refresh_token;
@@ -286,7 +286,7 @@ function underLoad(): { stop(): Promise<string[]> } {
   let begun = 0;
   const timer = setInterval(() => {
     const due = (performance.now() - since.at) / 1000 * REQUESTS_A_SECOND;
-    // A busy machine must not run into timeouts.
+    // A busy machine must not cause timeouts.
     if (running.requests - since.requests < due && pending.size < AT_ONCE) track(LOAD[begun++ % LOAD.length]!);
   }, 1000 / REQUESTS_A_SECOND);
   const amounts = setInterval(() => pending.size < AT_ONCE && track(() => onChain(syncing, sync)), 500);

@@ -1,6 +1,6 @@
 /**
  * One conversation with the connector, on PGlite and on a PostgreSQL server with a linguistic collation: the answers
- * are the same except for ids. It detects sorting by bytes, and unspecified order.
+ * are the same except for ids. The test detects sorting by bytes, and unspecified order.
  */
 import { assert, assertEquals } from "@std/assert";
 import { createMcpApp } from "../../functions/mcp/app.ts";
@@ -88,7 +88,7 @@ async function converse(url: string | undefined): Promise<Json[]> {
     }
     return answers;
   } finally {
-    // Some calls are not awaited before the next.
+    // The conversation continues without waiting for some calls.
     await Promise.allSettled(calls);
     await database.close();
   }

@@ -1,7 +1,7 @@
 /**
- * Plans depend on table statistics, which lag behind in a new project: tables were never analyzed, or analyzed while
- * small. Counts the pages that large writes and reads touch in each state, because a plan for few rows scans the whole
- * table for each row.
+ * Plans depend on table statistics, which lag behind in a new project: its tables were never analyzed, or analyzed
+ * while small. The test counts the pages that large writes and reads touch in each state, because a plan for few rows
+ * scans the whole table for each row.
  */
 import { assert, assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
@@ -11,7 +11,9 @@ import { importOf } from "../_support/import_args.ts";
 import { pagesOf } from "../_support/tap.ts";
 
 const ROWS = 2000;
-/** Each row also reads whether its month is closed, its payee has a rule, and it was split or merged. */
+/**
+ * Each row also reads whether its month is closed, whether its payee has a rule, and whether it was split or merged.
+ */
 const MOST_A_ROW = 240;
 const STATES = ["never analyzed", "analyzed while small", "analyzed when large"] as const;
 

@@ -62,7 +62,7 @@ testBooks("parallel calls", { day: "2026-10-06" }, {
         draft("2027-01-31", { form: "email" }),
         draft("2027-02-28", { address: "Ring 1" }),
       ];
-      // The confirmation comes at another place each round.
+      // The confirmation arrives at another point in each round.
       const place = round % 4;
       const answers = await Promise.all(drafts.toSpliced(place, 0, confirm).map((call) => call()));
       const [confirmed] = answers.splice(place, 1);

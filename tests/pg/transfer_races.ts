@@ -17,7 +17,7 @@ const again = async (books: Books, { import_id }: Json, answers: Json = {}): Pro
   (await books.ok("import_expenses", { import_id, answers })).preview;
 const codes = (answers: Json[]) => answers.map(({ ok, error }) => ok ? "ok" : error.code).toSorted();
 const totals = async (books: Books) => (await books.call("list_expenses")).totals_by_currency;
-/** Statement lines that are the other half of another one. */
+/** Statement lines that are the other half of another line. */
 const halves = async ({ organizationId }: Books) => {
   const [row] = await database.query<{ count: number }>(
     "select count(other_half_id)::int as count from app.statement_lines where organization_id = $1",

@@ -1,7 +1,8 @@
 /**
  * `deno task suite readme`: runs the README's commands in a clean folder with empty caches, and its deployment against
- * a fake platform, as this user and, for root, as an unprivileged one. It prints the duration of each start, and checks
- * the values that don't depend on the machine: the number of packages that a first start installs, and their size.
+ * a fake platform, as this user and, for root, as an unprivileged one. It prints the duration of each start, and
+ * checks the values that don't depend on the machine: the number of packages that a first start installs, and their
+ * size.
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { join } from "node:path";
@@ -17,10 +18,10 @@ const MOST_PACKAGES = 190;
 const MOST_MEGABYTES = 120;
 const SITE = "http://127.0.0.1:7400";
 const READY = "Stop with Ctrl-C.";
-/** Nothing outside this machine answers. */
+/** Nothing outside this machine responds. */
 const OFFLINE = { https_proxy: "http://127.0.0.1:9", http_proxy: "http://127.0.0.1:9", no_proxy: "127.0.0.1" };
 
-/** As typed by somebody with Node but without Deno. */
+/** Typed by a person with Node but without Deno. */
 const typed = (command: string) => command.replace(/^(deno )?task /, "npx -y deno@2.9.6 task ");
 const seconds = (value: number) => `${value.toFixed(1)} s`;
 

@@ -27,7 +27,7 @@ export interface Ended {
 
 export interface FreshFolder {
   path: string;
-  /** Runs one line as its shell would. */
+  /** Runs one line as the person's shell would. */
   run(line: string, env?: Record<string, string>): Promise<Ended>;
   /** Starts a command that runs until stopped, and waits for `sign` in its output. */
   start(line: string, options: { sign: string; env?: Record<string, string> }): Promise<Running>;
@@ -36,9 +36,9 @@ export interface FreshFolder {
 
 export interface Running {
   output(): string;
-  /** From the command to the sign, and from the installed packages to the sign, in seconds. */
+  /** The time from the command to the sign, and from the installed packages to the sign, in seconds. */
   seconds: { all: number; own: number };
-  /** Like Ctrl-C; resolves to all of its output. */
+  /** Acts like Ctrl-C; resolves to all of its output. */
   interrupt(): Promise<Ended>;
 }
 
@@ -49,7 +49,7 @@ export async function freshFolder({ uid }: Person, env: Record<string, string> =
   for (const file of await projectFiles()) {
     await Deno.mkdir(join(path, dirname(file)), { recursive: true });
     await Deno.copyFile(ROOT + file, join(path, file)).catch((thrown) => {
-      // Removed, and not committed yet.
+      // Removed from the checkout but not committed yet.
       if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
     });
   }

@@ -4,7 +4,7 @@ import { whenInterrupted } from "../_support/interrupt.ts";
 import { waitFor } from "../_support/wait_for.ts";
 
 export interface Acme {
-  /** PEM of the root, to trust, and its file. */
+  /** PEM of the root certificate to trust, and its file. */
   root: string;
   rootPath: string;
   /** Lines for a Caddyfile's global options and for a site's block. */

@@ -1,7 +1,7 @@
 /**
  * Follows docs/self-hosting.md from the installation of a release to a restored backup, with throw-away PostgreSQL
- * servers, Caddy with a certificate from an ACME server of its own, and an SMTP sink; then attacks from outside. Caddy
- * proves its name on port 443 of 127.0.0.1.
+ * servers, Caddy with a certificate from its own ACME server, and an SMTP sink. Then attacks the service from outside.
+ * Caddy proves its name on port 443 of 127.0.0.1.
  */
 import { assert, assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
 import { postgresDatabase } from "../../local/database/postgres.ts";
@@ -22,7 +22,7 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 const OWNER = "ann@example.com";
 /** The schema version of the previous release. */
 const RELEASED = Object.keys((await readChecksums(new URL("../../", import.meta.url))).released).length;
-/** More than a function answers concurrently. */
+/** More than a function serves concurrently. */
 const SLOW_CONNECTIONS = 50;
 const started: (() => Promise<unknown>)[] = [];
 const mails = await startMailSink();
@@ -37,9 +37,9 @@ const acme = await startAcme();
 started.push(acme.close);
 const client = Deno.createHttpClient({ caCerts: [acme.root] });
 const directFetch = globalThis.fetch;
-/** Sent with every request, like an attacker's. */
+/** Sent with every request, as an attacker would. */
 let forged: Record<string, string> = {};
-/** The real destination of requests to the site. */
+/** The actual destination of requests to the site. */
 let visited: { from: string; to: string } | undefined;
 globalThis.fetch = (input, init) => {
   let request = new Request(input, init);
@@ -173,7 +173,7 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       assertEquals(mails.list("operator@example.com").length, 1);
     }
 
-    // Systemd understands the units.
+    // Systemd accepts the units.
     {
       const [backup, timer] = await blocksOf("Back up");
       const [service] = await blocksOf("Start");
@@ -337,7 +337,7 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       visited = { from: site, to: `http://127.0.0.1:${other.service.port}` };
       assertEquals(await names(), ["Lunch"]);
       visited = undefined;
-      // Its answer is complete although the service was stopped.
+      // Its response is complete although the service was stopped.
       const last = fetch(`http://127.0.0.1:${other.service.port}/login`).then((answer) => answer.text());
       const code = await other.service.end();
       assertStringIncludes(await last, "</html>");

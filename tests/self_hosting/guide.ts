@@ -25,7 +25,7 @@ export const unitValues = (unit: string, name: string): string[] =>
 export interface Service {
   port: number;
   log(): string;
-  /** Ends it like `systemctl stop`. @returns its exit code */
+  /** Stops it as `systemctl stop` does. @returns its exit code */
   end(): Promise<number>;
   kill(): Promise<number>;
 }
@@ -41,9 +41,9 @@ export interface Machine {
   run(block: string, replace?: Record<string, string>, env?: Record<string, string>): Promise<string>;
   /** Puts the guide's file into its place, with further lines before it. */
   write(file: string, block: string, before?: string): Promise<void>;
-  /** Starts it like the unit, and waits until it is ready. */
+  /** Starts it as the unit does, and waits until it is ready. */
   start(): Promise<Service>;
-  /** A further process, which begins to start. */
+  /** An additional process, which begins to start. */
   begin(port: number): Promise<Service>;
   /** Reads and changes the settings. */
   settings(change?: (text: string) => string): Promise<string>;

@@ -6,7 +6,7 @@ import { ANSWERS } from "../_support/answers.ts";
 
 const LIES = [{}, [], "", { ok: true }, { outcome: null }, { outcome: {} }, { outcome: "limited", retry_after: "1" }];
 
-/** Lists and maps, which may be empty, and the unread results of recorded runs, uses, mails and events. */
+/** Lists and maps, which may be empty, and results that nobody reads: recorded runs, uses, mails and events. */
 const UNASKED = [
   ...["claim_mails", "fill_inbound_mail", "find_days_to_rate", "find_rolling_pages", "find_stale_credentials"],
   ...["read_provider_credentials", "read_rates_of_day", "record_job_run", "record_use", "settle_event"],

@@ -7,7 +7,7 @@ import { readMigrations } from "../../local/database/migrations.ts";
 import type { SchemaFile } from "../../local/sql/schema_files.ts";
 
 export interface Checksums {
-  /** Of supabase/schemas when the last migration was written. */
+  /** The digest of supabase/schemas when the last migration was written. */
   schemas: string;
   /** By file name; none until the first release, while the baseline may still be rewritten. */
   released: Record<string, string>;

@@ -54,7 +54,7 @@ export async function restored(cluster: Cluster, sql: string): Promise<string> {
     stdout: "null",
     stderr: "piped",
   }).spawn();
-  // Made by a newer pg_dump than the server's. Schema public exists already.
+  // A newer pg_dump than the server's wrote it. Schema public exists already.
   const writer = child.stdin.getWriter();
   await writer.write(new TextEncoder().encode(sql.replace(/^CREATE SCHEMA public;$/m, ""))).catch(() => {});
   await writer.close().catch(() => {});

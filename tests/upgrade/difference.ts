@@ -1,7 +1,7 @@
 /**
  * The statements that turn one database into another, computed from their catalogs by Supabase's own pg-delta, which
- * the CLI also uses to write migrations. It ignores rows that a schema inserts (currencies, plans, jobs); they are
- * compared here.
+ * the CLI also uses to write migrations. pg-delta ignores rows that a schema inserts (currencies, plans, jobs), so
+ * this module compares them.
  */
 import { renderPlanFiles } from "@supabase/pg-delta/frontends";
 import { resolveProfile, supabaseProfile } from "@supabase/pg-delta/integrations";
@@ -17,7 +17,7 @@ export interface Difference {
   sql: string;
   /** Statements that lose data or code or rewrite a table, for a person's review. */
   warnings: string[];
-  /** Rows that a fresh database has on one side only. */
+  /** Rows that a new database has on only one side. */
   rows: string[];
 }
 

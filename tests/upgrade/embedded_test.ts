@@ -9,7 +9,7 @@ import { newCheckout } from "./checkout.ts";
 
 const EMAIL = "upgrade@example.com";
 const EXPAND = "alter table app.expenses add column planted text;";
-/** Without a copy, the first file stays applied when the second fails. */
+/** Without a copy, the first file would stay applied when the second fails. */
 const DESTRUCTIVE = "drop schema billing cascade;";
 const BROKEN = "select nothing from nowhere;";
 
@@ -70,9 +70,9 @@ Deno.test({ name: "the next start reverts an upgrade that was killed halfway", i
   });
   const { process, ended } = next.start(before.folder);
   while (!(await names(before.folder)).includes("postgres.before")) await pause();
-  // The first file is probably applied by then, which must not be visible.
+  // The first file is probably applied by then, but nobody may see it.
   await pause(3000);
-  // The task runner's child holds the database, so kill the child.
+  // Kills the task runner's child, which owns the database.
   for (const pid of await childrenOf(process.pid)) Deno.kill(pid, "SIGKILL");
   await ended;
   assert((await names(before.folder)).includes("postgres.before"));

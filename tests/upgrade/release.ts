@@ -5,7 +5,7 @@ import { migrationsIn, readChecksums, sha256, writeChecksums } from "./checksums
 import { dump, migrated } from "./databases.ts";
 
 /**
- * Dumps of releases, `<schema version>.sql.gz`: the next version upgrades from them, and runs on them during a
+ * Dumps of releases, `<schema version>.sql.gz`. The next version upgrades from them, and runs on them during a
  * deployment.
  */
 export const RELEASES = "tests/upgrade/releases/";

@@ -1,6 +1,6 @@
 /**
- * The schema's source and the migrations, on PostgreSQL: both lead to the same database, a change to the source becomes
- * the next migration, and released files stay unchanged. Part of `deno task suite migrations`.
+ * The schema's source and the migrations, on PostgreSQL: both create the same database, a change to the source becomes
+ * the next migration, and released files remain unchanged. Part of `deno task suite migrations`.
  */
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { postgresDatabase } from "../../local/database/postgres.ts";

@@ -1,6 +1,6 @@
 /**
  * The time between `db push` and `functions deploy`, and between the two steps of a rollback: old code runs on the new
- * schema, and new code on the old one. The future version is planted; old versions are restored from dumps of the
+ * schema, and new code on the old one. The test plants the future version and restores old versions from dumps of the
  * releases and the current state.
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
@@ -87,7 +87,7 @@ Deno.test("PGlite upgrades to the next version as PostgreSQL does", async () => 
   }
 });
 
-/** Tests of whether the old code works: its calls, every API function, the tools, and the functions' results. */
+/** Tests that the old code works: its calls, every API function, the tools, and the functions' results. */
 const OLD_CODE = [
   "tests/db/store_calls_test.ts",
   "tests/db/call_function_test.ts",
@@ -143,7 +143,7 @@ async function testOn(further: URL, files = OLD_CODE): Promise<{ failed: string;
   return { failed: success ? "" : output, passed: Number(/(\d+) passed/.exec(output)?.[1]) };
 }
 
-/** Calls of the code that an older schema's functions would not understand. */
+/** Calls in the code that an older schema's functions would not understand. */
 const problemsOn = (functions: Functions, calls: readonly StoreCall[]) =>
   calls.filter(({ name }) => functions.has(name)).flatMap((call) => problemOf(call, functions) ?? []);
 

@@ -86,7 +86,7 @@ export async function writeMigration(
 }
 
 /**
- * A new column stands before an old one. Rows are passed as a whole, so upgraded and new databases need the same column
+ * A new column precedes an old one. Rows are passed as a whole, so upgraded and new databases need the same column
  * order.
  */
 async function insertedColumns(urls: { from: string; to: string }): Promise<string[]> {

@@ -20,7 +20,7 @@ export interface OrganizationOptions {
 }
 
 interface Payment {
-  /** Without an amount, they only report that the bill is paid. */
+  /** Without an amount, they report only that the bill is paid. */
   dueOn?: string;
   minor?: number;
   /** In the base currency. */
@@ -122,7 +122,7 @@ export class Organization {
     };
   }
 
-  /** A payment is undone: its date is open again. */
+  /** A payment is undone, which reopens its date. */
   async takeBack(name: string, who: Assistant, { dueOn, change }: { dueOn: string; change: string }): Promise<void> {
     await who.ok("undo_change", { change_id: change });
     this.bill(name).at(dueOn).status = "open";

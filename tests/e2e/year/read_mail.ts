@@ -1,4 +1,4 @@
-/** Reads a digest like a person and compares it with the expected content. */
+/** Reads a digest as a person would and compares it with the expected content. */
 import { assert } from "@std/assert";
 import type { SentMail } from "../../functions/cron-reminders/harness.ts";
 import { dayOfMonth, daysBetween } from "./days.ts";

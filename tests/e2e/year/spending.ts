@@ -1,4 +1,4 @@
-/** An evening: a person reports today's and recent spending, and corrects mistakes. */
+/** One evening: a person reports today's and recent spending, and corrects mistakes. */
 import { assertEquals } from "@std/assert";
 import type { Assistant } from "./client.ts";
 import { plus } from "./days.ts";

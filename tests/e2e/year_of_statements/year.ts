@@ -17,9 +17,9 @@ export interface Booked {
   text: string;
   /** In cents; a minus is incoming money. */
   cents: number;
-  /** The matching expenses; empty if it was never reported. */
+  /** The matching expenses; empty if nobody reported the row. */
   of: Said[];
-  /** The bill that it pays. */
+  /** The bill that the row pays. */
   bill?: string;
 }
 
@@ -125,7 +125,7 @@ export function makeYear(year: number, seed: number): Month[] {
     const back = say({ name: "Zalando", amount: euros(clothes), date: on(20), is_refund: true });
     book({ date: on(22), text: "ZALANDO REFUND", cents: -clothes, of: [back] });
 
-    // Reported without a name that the bank could know.
+    // Reported without any name that the bank could know.
     if (random(2) === 0) {
       const lunch = say({ name: "Lunch", amount: euros(1111 + random(900)), date: on(21) });
       book({ date: on(21), text: "OSTERIA DA GINO", cents: Math.round(Number(lunch.amount) * 100), of: [lunch] });

@@ -1,4 +1,4 @@
-/** Connected apps on the account page: details, disconnecting, and apps that we disconnected. */
+/** Connected apps on the account page: details, disconnecting, and apps that the service disconnected. */
 import { assert, assertEquals, assertMatch, assertNotMatch, assertStringIncludes } from "@std/assert";
 import { formsOf, NOW } from "./harness.ts";
 import { accountTest, auditOf, connectApp, onboarded } from "./account_harness.ts";

@@ -34,7 +34,7 @@ export async function newPerson(pages: Pages, database: TestDatabase, email: str
   return { id, browser };
 }
 
-/** A person with an organization of their own. */
+/** A person with their own organization. */
 export async function onboarded(
   pages: Pages,
   database: TestDatabase,
@@ -52,7 +52,7 @@ export async function onboarded(
   return { ...person, organizationId: organization!.id };
 }
 
-/** A person without an organization of their own, in that of another. */
+/** A person without their own organization, in another person's one. */
 export async function joined(
   pages: Pages,
   database: TestDatabase,

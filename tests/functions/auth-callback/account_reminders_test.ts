@@ -33,7 +33,7 @@ accountTest(
     assertEquals([await reminders(), await changes()], [{ address: "mira@new.example", refused: null }, 1]);
     assertStringIncludes(await (await browser.get("/account")).text(), "<bdi>mira@new.example</bdi>");
 
-    // A separate reminder address stays in use, and stays refused.
+    // A separate reminder address remains in use, and remains refused.
     await set(
       "reminder_email = 'bills@x.example', reminder_email_confirmed_at = now(), refused_email = 'bills@x.example', refused_at = now()",
     );

@@ -9,7 +9,7 @@ async function house(pages: Pages, database: TestDatabase) {
   const anna = await onboarded(pages, database, "anna@example.com", { organization_name: "Garden Street" });
   const { organizationId } = anna;
   const join = (email: string, role: string) => joined(pages, database, { email, organizationId, role });
-  /** Calls a tool as an app of a person. */
+  /** Calls a tool as a person's app. */
   const call = (who: Person, tool: string, args: Json, client_name = "Claude"): Promise<Json> =>
     database.asRole(
       "authenticated",
@@ -84,7 +84,7 @@ accountTest("Undo reverts a change once, and can be undone", async (pages, datab
   const again = await anna.browser.submit(undone, 'name="change"', {});
   assertEquals(again.status, 303);
   assertEquals(await names(database), ["Lunch"]);
-  // An outdated page can't undo a change that was undone and redone meanwhile.
+  // An outdated page can't undo a change that was undone and redone in the meantime.
   const old = await anna.browser.submit(page, 'name="change"', { key: crypto.randomUUID() });
   assertEquals([old.status, await names(database)], [303, []]);
 });
@@ -108,7 +108,7 @@ accountTest("a viewer sees changes but can't undo them; a stranger sees nothing"
   const page = await open(viewer, path);
   assertStringIncludes(page, "Logged Lunch");
   assertFalse(page.includes('name="change"'));
-  // With the owner's form, submitted again.
+  // The viewer submits the owner's form again.
   const form = await open(anna, changeAt(change_id));
   const token = /name="form_token" value="([^"]+)"/.exec(await open(viewer, "/account"))![1]!;
   const forged = await viewer.browser.submit(form, 'name="change"', { form_token: token });

@@ -15,7 +15,7 @@ interface House {
   ben: Person;
   /** Logs an expense as a person; returns the tool's envelope. */
   log(who: Person, item?: Record<string, unknown>): Promise<Json>;
-  /** As above, for an expense that must wait; returns the path of its page. */
+  /** The same for an expense that must wait; returns the path of its page. */
   waiting(who: Person, item?: Record<string, unknown>): Promise<string>;
 }
 
@@ -73,7 +73,7 @@ accountTest("a manager approves with one click, and opening the page changes not
   assertEquals(await expenses(database), ["Projector"]);
   const approved = await pageOf(cleo, path);
   assertStringIncludes(approved, "Approved by");
-  // An approved change is undone on the activity page.
+  // The activity page undoes an approved change.
   const [, change] = /href="(\/account\/activity[^"]+change=chg_[^"]+)">it can be undone/.exec(approved)!;
   assertStringIncludes(await pageOf(cleo, change!.replaceAll("&amp;", "&")), "Undo this change");
   assert((await auditOf(database)).includes("approval.approved"));
@@ -159,7 +159,7 @@ accountTest("a refused or withdrawn proposal changes nothing, and the page repor
   ]);
 });
 
-/** A page with a form for a proposal, by its viewer. */
+/** A page with a form for a proposal, as its viewer sees it. */
 async function formFor(who: Person, path: string, letter: string): Promise<string> {
   const token = formsOf(await pageOf(who, "/account")).map(({ fields }) => fields.form_token).find((value) => value);
   return `<form method="post" action="${path}"><input type="hidden" name="form_token" value="${token}" /><input type="hidden" name="hash" value="${
@@ -184,7 +184,7 @@ accountTest(
     const form = (await formFor(dana, path, "a")).replace("a".repeat(64), real);
     assertEquals((await press(dana, path, "approve", form)).status, 404);
     assertEquals((await dana.browser.get(`/organizations/${organizationId}/approvals`)).status, 404);
-    // A form works only for the person it was shown to.
+    // A form works only for the person who saw it.
     assertEquals((await press(dana, path, "approve", await pageOf(anna, path))).status, 403);
     // A visitor without a session signs in first and returns.
     const visitor = pages.browser();

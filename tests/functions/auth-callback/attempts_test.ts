@@ -126,11 +126,11 @@ Deno.test("a pending sign-in is forgotten after an hour", async () => {
   assert((await (await guess(browser)).text()).includes("<h1>Sign in</h1>"));
 });
 
-// The identity provider allows a burst of 30 per address, and all requests come from our address.
+// The identity provider allows a burst of 30 per IP address, and all requests come from our address.
 const STRANGER = { "x-forwarded-for": "192.0.2.1" };
 const OTHER = { "x-forwarded-for": "192.0.2.2" };
 
-/** The answers to forty requests of a stranger, and the last page. */
+/** The responses to forty requests of a stranger, and the last page. */
 async function flood(send: (browser: Browser, n: number) => Promise<Response>, pages: Pages) {
   const answers = [];
   for (let n = 0; n < 40; n++) answers.push(await send(pages.browser(), n));

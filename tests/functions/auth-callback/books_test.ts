@@ -10,7 +10,7 @@ interface House {
   owner: Person;
   run(tool: string, args?: Json, who?: Person): Promise<Json>;
   join(email: string, role: string): Promise<Person>;
-  /** The page as a person sees it. */
+  /** The page with a person's access. */
   page(more?: string, who?: Person): Promise<string>;
   /** The amounts of every payment. */
   payments(): Promise<string[]>;
@@ -35,7 +35,7 @@ async function house(pages: Pages, database: TestDatabase): Promise<House> {
   };
 }
 
-/** The text of a page as a reader sees it. */
+/** The visible text of a page. */
 const textOf = (html: string) => html.replaceAll(/<style[\s\S]*?<\/style>|<[^>]+>/g, " ").replaceAll(/\s+/g, " ");
 const pressOf = (html: string) => formsOf(html).filter(({ html }) => html.includes('value="pay"'));
 const rent = { name: "Rent", amount: "900.00", currency: "EUR", first_due: "2026-11-25" };
@@ -86,7 +86,7 @@ accountTest("totals equal those of the tools, in every month and currency", asyn
   const found = textOf(await page("&q=r"));
   assertStringIncludes(found, "3 results");
   assertStringIncludes(found, "€33.50 · JP¥1,200");
-  // The first step is only for new books.
+  // The first step appears only in new books.
   const none = textOf(await page("&q=zzz"));
   assertStringIncludes(none, "Nothing was found.");
   assertFalse(none.includes("Tell your assistant"));
@@ -128,7 +128,7 @@ accountTest("a bill with more dates than the page shows names its part of the to
   const { run, page } = await house(pages, database);
   const weekly = { amount: "10.00", currency: "EUR", frequency: "weekly", first_due: "2026-11-20" };
   assert((await run("add_bill", { ...rent, first_due: "2026-11-21" })).ok);
-  // All its dates are shown.
+  // The page shows all its dates.
   assertFalse(textOf(await page()).includes("payments by"));
   assert((await run("add_bill", { ...weekly, name: "Cleaning" })).ok);
   const one = textOf(await page());
@@ -169,7 +169,7 @@ accountTest("the summary shows overdue, due, spent and over-budget amounts", asy
   const spend = (category: string, amount: string, date: string) =>
     run("log_expenses", { items: [{ name: category, category, amount, date }], create_missing_categories: true });
   assert((await spend("Travel", "100.00", "2026-10-02")).ok);
-  // Later than this day of the month, so it is not part of the comparison.
+  // Later than this day of the month, so the comparison omits it.
   assert((await spend("Gifts", "900.00", "2026-10-31")).ok);
   assert((await spend("Books", "150.00", "2026-11-02")).ok);
   assert((await run("update_settings", { budget: { action: "set", amount: "400.00" } })).ok);
@@ -182,7 +182,7 @@ accountTest("the summary shows overdue, due, spent and over-budget amounts", asy
     "Overdue Nothing Due by 20 December 2026 €930.00 Spent in November 2026 €150.00 50 % more than at this point last month " +
       "Budgets 1 of 2 over All spending: €250.00 left of €400.00",
   );
-  // In the month before, so it has no bar in this month.
+  // In the previous month, so it has no bar in this month.
   assertFalse(/<ol class="bars">.*?<\/ol>/s.exec(before)![0].includes("Travel"));
   assertStringIncludes(textOf(before), "Within a week Rent €900.00 · due 21 November 2026");
   assertMatch(before, /<details class="after-rows"><summary>1 payment later<\/summary>(?:(?!<\/details>).)*Gym/s);
@@ -274,7 +274,7 @@ accountTest("a due date is paid once, confirmed, and can be undone", async (page
   assertStringIncludes(textOf(after), "Rent is paid: €900.00, due 25 November 2026 .");
   assertEquals(await payments(), ["900.00"]);
 
-  // Again, like after the back button.
+  // Again, as after the back button.
   const again = await owner.browser.submit(shown, 'value="pay"', {});
   assertEquals(again.headers.get("location"), `/books?organization=${organizationId}&news=already`);
   assertEquals(await payments(), ["900.00"]);
@@ -320,7 +320,7 @@ accountTest("a page that was shown before the amount changed pays nothing", asyn
   assert((await run("update_bill", { bill_id: data.bill.id, set: { amount: "950.00" } })).ok);
   const response = await owner.browser.submit(shown, 'value="pay"', {});
   assertEquals(response.headers.get("location"), `/books?organization=${organizationId}&news=changed`);
-  // Meanwhile an assistant pays a part, so the rest differs from the shown amount.
+  // In the meantime an assistant pays a part, so the rest differs from the shown amount.
   const next = await page();
   assert((await run("mark_bill_paid", { bill_id: data.bill.id, due_on: "2026-11-25", amount: "50.00" })).ok);
   await owner.browser.submit(next, 'value="pay"', {});

@@ -1,4 +1,4 @@
-/** Session-less forms are accepted from this site only, even from browsers that do not report a form's origin. */
+/** Forms without a session are accepted only from this site, even from browsers that do not report a form's origin. */
 import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "@std/assert";
 import { BROWSER_TOKEN } from "../../../shared/http/browser_token.ts";
 import { answering, createPages, formsOf, type Pages, signIn } from "./harness.ts";
@@ -104,7 +104,7 @@ Deno.test("the cookie is random, HttpOnly, Lax and bound to the host, and the pa
   assert(!one.html.includes(one.cookie.split("=")[1]!));
   const local = createPages(DATABASE, { siteUrl: "http://127.0.0.1:54321" });
   assertMatch((await open(local, "/login")).set[0]!, /^browser=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
-  // Foreign values, from a sibling site or an older version, are replaced.
+  // Values from a sibling site or an older version are replaced.
   assertEquals((await open(pages, "/login", "__Host-browser=tossed")).set.length, 1);
 });
 

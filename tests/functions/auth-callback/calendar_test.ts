@@ -1,4 +1,4 @@
-/** A person's calendar: the right to an address, its contents, and its end. */
+/** A person's calendar: the right to a calendar address, its contents, and its end. */
 import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
 import ICAL from "ical.js";
 import { addMember } from "../../_support/books.ts";
@@ -204,10 +204,10 @@ accountTest("two people with the same books have separate addresses", async (pag
     const { text } = await read(pages, path);
     assert(text.includes("Due: Rent") && !text.includes("Secret"), text);
   }
-  // A person's switch changes only their own address.
+  // A person's setting changes only their own address.
   await press(mira.browser, "show_amounts");
   assertFalse((await read(pages, bens)).text.includes("900.00"));
-  // The end of a membership ends its own address and no other.
+  // The end of a membership ends only its own address.
   await database.query("delete from identity.memberships where user_id = $1 and organization_id = $2", [
     ben.id,
     organizationId,
@@ -262,7 +262,7 @@ accountTest("every invalid address gets the same response, and no log contains o
   assertMatch(log, /"route":"\/calendar\/\[redacted\]"/);
   const tokens = [...paths, path].map((known) => /exp_cal_[\w-]+/.exec(known)?.[0] ?? "calendar/none");
   for (const token of tokens) assertFalse(log.includes(token), token);
-  // Also in spellings that match no route, and at the function's own address.
+  // Even in spellings that match no route, and at the function's own URL.
   await read(pages, `/Calendar/${path.slice(10)}`);
   await read(pages, `/functions/v1/auth-callback${path}`);
   assertFalse(pages.log.join("\n").includes(path.slice(10, -4)));
@@ -326,7 +326,7 @@ accountTest("forms require this site and person, and show an address once", asyn
   assertEquals([stranger.status, stranger.headers.get("location")], [303, "/login?next=%2Faccount%2Fcalendar"]);
   assertEquals((await mira.browser.get("/account/calendar")).headers.get("location"), "/account");
 
-  // Without the plan there is no button, and an old form is rejected.
+  // Without the plan the page has no button, and an old form is rejected.
   await press(mira.browser, "end");
   await database.query("update identity.organizations set trial_ends_at = '2026-01-01'");
   assertFalse((await (await mira.browser.get("/account")).text()).includes('value="create"'));

@@ -46,7 +46,7 @@ Deno.test("code-verifier cookies end with the sign-in, even those of other pendi
     for (let n = 0; n < 6; n++) await browser.post("/login", { email: "a@example.com" });
     // At most five, one per sign-in; the newest once more; and their list.
     assertEquals(verifiersOf(browser).length, 7);
-    // The state after two tabs that start at the same moment: in no list.
+    // The state after two tabs start at the same moment, in which no list contains them.
     browser.cookies.set(`__Host-session-flow-${"0".repeat(32)}-code-verifier`, "base64-orphan");
     return browser;
   };

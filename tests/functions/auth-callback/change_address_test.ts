@@ -12,7 +12,7 @@ async function ask(pages: Pages, browser: Browser, email: string) {
   return { status: response.status, text: await response.text(), mails: [...pages.provider.changes] };
 }
 
-/** Opens a mailed link in some browser and presses the button. */
+/** Opens a mailed link in any browser and presses the button. */
 async function confirm(browser: Browser, mail: { tokenHash: string; redirectTo: string }) {
   const url = new URL(mail.redirectTo);
   const path = `${url.pathname}${url.search}&token_hash=${mail.tokenHash}&type=email_change`;
@@ -140,7 +140,7 @@ accountTest("mails that others sent to an address do not block a change", async 
 
 accountTest("signing out everywhere else keeps this browser and apps signed in", async (pages, database) => {
   const { browser } = await onboarded(pages, database);
-  // Sign-in mails to one address are half a minute apart.
+  // Sign-in mails to one address must be half a minute apart.
   pages.clock.now = new Date(pages.clock.now.getTime() + 60_000);
   const { browser: lost } = await signIn(pages, "mira@example.com");
   const { browser: other } = await signIn(pages, "noor@example.com");

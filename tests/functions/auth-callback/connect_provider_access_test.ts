@@ -17,7 +17,7 @@ providerTest("connect_url redirects signed-out people to the login and back", as
   const response = await pages.browser().get(connectPath(household.billId));
   const login = new URL(response.headers.get("location")!, "https://expenses.example");
   assertEquals([response.status, login.pathname], [303, "/login"]);
-  // The next mail may go out half a minute after the first.
+  // The next mail may follow half a minute after the first.
   pages.clock.now = new Date(pages.clock.now.getTime() + 60_000);
   const { location } = await signIn(pages, "mira@example.com", login.searchParams.get("next")!);
   assertEquals(location, connectPath(household.billId));

@@ -61,7 +61,7 @@ providerTest(
     pages.ask.answer = () => new Response(null, { status: 401 });
     const page = await (await household.browser.get(connectPath(household.billId))).text();
     const attempt = (key: string) => household.browser.submit(page, "credential_key", { credential_key: key });
-    // A malformed credential is not sent to any provider and does not count as an attempt.
+    // A malformed credential reaches no provider and does not count as an attempt.
     for (let n = 0; n < 5; n++) assertEquals((await attempt("short")).status, 400);
     for (let n = 0; n < 10; n++) assertEquals((await attempt(`guess-number-${n}`)).status, 400);
     const limited = await read(attempt(CANARY));

@@ -1,4 +1,4 @@
-/** A credential is tried with its provider, then stored sealed, and never returned. */
+/** A credential is tried with its provider, then encrypted and stored, and never returned. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import {
   assertNothingSaved,
@@ -55,7 +55,7 @@ providerTest("surrounding spaces are trimmed", async (given) => {
   assertEquals(await storedCredential(given, link!.id), { key: CANARY });
 });
 
-/** How providers refuse and fail, each echoing the credential as often as it can. */
+/** The refusals and failures of providers, each of which echoes the credential as often as it can. */
 const FAILURES: Record<
   string,
   { answer: (request: Request) => Response | Promise<Response>; status: number; words: RegExp }

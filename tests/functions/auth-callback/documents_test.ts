@@ -1,4 +1,4 @@
-/** Documents on the pages: uploaded by a link, reported one by one, answered and downloaded. */
+/** Documents on the pages: uploaded through a link, reported one by one, answered and downloaded. */
 import { addMember } from "../../_support/books.ts";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { ublInvoice } from "../../fixtures/ubl_invoice.ts";
@@ -91,7 +91,7 @@ uploadTest("each uploaded document is reported, and a certain match is attached 
       "no-store",
     ],
   );
-  // The link still takes a statement.
+  // The link still accepts a statement.
   assertEquals((await send(mira.browser, path, csv())).status, 303);
 });
 
@@ -179,7 +179,7 @@ uploadTest("more than 20 files, or a larger one, are refused", async (test) => {
   assertEquals((await sendAll(mira.browser, path, [xml(), large])).status, 413);
   const twenty = text(await (await sendAll(mira.browser, path, many.slice(0, 20))).text());
   assertStringIncludes(twenty, "20 documents received");
-  // The largest file that a form may have.
+  // The largest file that a form may contain.
   const photo = new Uint8Array(10 * 1024 * 1024);
   photo.set([0xff, 0xd8, 0xff, 0xe0]);
   const kept = text(await (await sendAll(mira.browser, path, [new File([photo], "photo.jpg")])).text());

@@ -76,7 +76,7 @@ accountTest("a link works for its signed-in person for ten minutes", async (page
   assertStringIncludes(await refused(eva.browser, link), "ten minutes");
   await refused(mira.browser, `${link}x`);
   await refused(mira.browser, "/account/expenses.csv");
-  // A link that names her, but an organization of which she isn't a member.
+  // A link that names her and an organization of which she isn't a member.
   const foreign = await linkOf(pages, { userId: eva.id, organizationId });
   assertStringIncludes(await refused(eva.browser, foreign), "no longer allowed");
   pages.clock.now = new Date(pages.clock.now.getTime() + 10 * 60_000 + 1);

@@ -10,7 +10,7 @@ const ROWS = 50_000;
 const AT_ONCE = 1000;
 const NOTE = "said at dinner ".repeat(30);
 
-/** A database with `ROWS` payments, generated as they are read, and the number of requested pages. */
+/** A database with `ROWS` payments, generated on reading, and the number of requested pages. */
 function largeBooks() {
   const asked: string[] = [];
   const others = answering({
@@ -31,7 +31,7 @@ function largeBooks() {
         }))
         : [];
       const next = isLarge && from + AT_ONCE < ROWS ? from + AT_ONCE : null;
-      // A copy, as if it came over the network.
+      // A copy, like data from the network.
       return Promise.resolve({ outcome: "ok", page: { rows, next, latest_change: null } });
     },
   };

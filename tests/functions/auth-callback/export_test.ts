@@ -270,7 +270,7 @@ accountTest("a download requires our own form, shown to this person", async (pag
   const foreign = { "sec-fetch-site": "cross-site", "origin": "https://evil.example" };
   assertEquals((await mira.browser.post(path, own.fields, foreign)).status, 403, "another website");
   assertEquals((await mira.browser.post(path, { ...own.fields, what: "secrets" })).status, 400);
-  // The address alone returns only the page.
+  // The URL alone returns only the page.
   assertMatch((await mira.browser.get(`${path}?what=everything`)).headers.get("content-type")!, /^text\/html/);
   assertEquals((await auditOf(database)).includes("books.exported"), false);
 });

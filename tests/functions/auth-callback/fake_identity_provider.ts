@@ -1,6 +1,6 @@
 /**
- * An in-memory stand-in for the HTTP API of Supabase Auth 2.190: mails with a link and a code, PKCE codes, sessions. It
- * uses real time, like its client. Answers through {@link FakeIdentityProvider.fetch}.
+ * An in-memory stand-in for the HTTP API of Supabase Auth 2.190: mails with a link and a code, PKCE codes, sessions.
+ * It uses real time, like its client. {@link FakeIdentityProvider.fetch} returns its responses.
  */
 
 export interface SignInMail {
@@ -19,10 +19,10 @@ export class FakeIdentityProvider {
   readonly mails: SignInMail[] = [];
   /** Every request, as `METHOD /path`. */
   readonly requests: string[] = [];
-  /** Replaces the answer, e.g. with an outage. */
+  /** Replaces the response, for example with an outage. */
   failure: ((signal: AbortSignal | null | undefined) => Promise<Response>) | undefined;
   /**
-   * The remaining requests of a path, for all people together, because all requests come from one address. The real
+   * The remaining requests of a path, for all people together, because all requests come from one IP address. The real
    * limit is 30.
    */
   readonly room = new Map<string, number>();
@@ -36,7 +36,8 @@ export class FakeIdentityProvider {
   }
 
   /**
-   * The redirect after a GET on the mailed link. The first use gives a code, later ones an error in query and fragment.
+   * The redirect after a GET on the mailed link. The first use yields a code, later ones an error in query and
+   * fragment.
    */
   async follow(mail: SignInMail): Promise<string> {
     const target = new URL(mail.redirectTo);
@@ -52,7 +53,7 @@ export class FakeIdentityProvider {
     return target.href;
   }
 
-  /** Links to confirm a change of the address, mailed to both; the second one used counts. */
+  /** Links that confirm a change of the address, mailed to both addresses; the change happens when both are used. */
   readonly changes: { email: string; tokenHash: string; redirectTo: string; from: string; to: string }[] = [];
 
   readonly fetch: typeof fetch = async (input, init) => {

@@ -1,5 +1,6 @@
 /**
- * The account pages over a fake identity provider and a database of the caller's choice, and a browser to visit them.
+ * The account pages over a fake identity provider and a database of the caller's choice, and a browser that visits
+ * them.
  */
 import { createAuthCallbackApp } from "../../../functions/auth-callback/app.ts";
 import { type Config, readConfig } from "../../../shared/config.ts";
@@ -18,10 +19,10 @@ export interface Pages {
   provider: FakeIdentityProvider;
   config: Config;
   log: string[];
-  /** Mails that we sent ourselves, newest last. */
+  /** Mails that the service itself sent, newest last. */
   mails: { to: string; subject: string; text: string; html: string }[];
   clock: { now: Date };
-  /** The answers of bill providers; unreachable until a test sets one. */
+  /** The responses of bill providers, which are unreachable until a test sets one. */
   ask: { answer: (request: Request) => Response | Promise<Response>; asked: Request[] };
   /** A new browser without cookies. */
   browser(): Browser;
@@ -82,12 +83,12 @@ export const over = (database: TestDatabase): Database => ({
   call: (name, args) => database.asService(name, args),
 });
 
-/** A fake database that answers by function name, for tests that need no real one. */
+/** A fake database that returns results by function name, for tests that need no real one. */
 export const answering = (answers: Record<string, unknown>): Database => ({
   call: (name) => name in answers ? Promise.resolve(answers[name]) : Promise.reject(new Error(`unexpected ${name}`)),
 });
 
-/** Keeps cookies and submits forms like a browser that has opened one of our pages; follows no redirects by itself. */
+/** Keeps cookies and submits forms like a browser that has opened one of our pages. Follows no redirects by itself. */
 export class Browser {
   readonly cookies = new Map<string, string>();
 
@@ -105,13 +106,13 @@ export class Browser {
     return await this.send(path, new URLSearchParams({ [BROWSER_TOKEN]: token, ...fields }), headers);
   }
 
-  /** Posts a body of any kind, like a form of ours. */
+  /** Posts a body of any kind, as one of our forms would. */
   async send(path: string, body: BodyInit, headers: Record<string, string> = {}): Promise<Response> {
     const ours = { "sec-fetch-site": "same-origin", "origin": this.siteUrl, ...headers };
     return await this.#send(path, { method: "POST", headers: ours, body });
   }
 
-  /** Chooses a file in the form of a page that takes one, and submits it. */
+  /** Chooses a file in a page's upload form, and submits it. */
   async upload(page: string, file: File | undefined, headers: Record<string, string> = {}): Promise<Response> {
     const form = formsOf(page).find(({ html }) => html.includes('type="file"'));
     if (!form) throw new Error("There is no form that takes a file");

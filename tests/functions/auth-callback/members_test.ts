@@ -111,7 +111,7 @@ accountTest(
     assertEquals(await roleOf(database, id), "member");
     const owned = await database.query("select from identity.organizations where owner_id = $1", [id]);
     assertEquals(owned.length, 0);
-    // Their own organization later still gets the unused trial.
+    // Their own organization, created later, still gets the unused trial.
     const created = await browser.submit(
       await textOf(await browser.get("/organizations/new?next=%2Fx")),
       'name="name"',
@@ -178,7 +178,7 @@ accountTest(
     assertEquals(await roleOf(database, mallory.id), undefined);
     const out = await mallory.browser.submit(page, 'name="next"');
     assertEquals(out.headers.get("location"), `/login?next=${encodeURIComponent(link())}`);
-    // An accepted invitation opens nothing.
+    // An accepted invitation grants no further access.
     await database.query("update identity.invitations set accepted_at = now()");
     assertEquals((await pages.browser().get(link())).status, 403);
   },

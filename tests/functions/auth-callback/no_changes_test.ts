@@ -111,7 +111,7 @@ accountTest(
     }
     const account = formsOf(await (await anna.browser.get("/account")).text());
     assertFalse(account.some(({ fields }) => fields.action === "rename" && fields.organization_id === id));
-    // A subscription outlives the organization, so it stays cancellable.
+    // A subscription outlives the organization, so a person can still cancel it.
     await database.query("update identity.organizations set plan = 'team' where id = $1", [id]);
     const paid = await (await anna.browser.get(`/organizations/${id}/plan`)).text();
     assertStringIncludes(paid, `https://pay.example/cancel?o=${id}`);

@@ -1,4 +1,4 @@
-/** The first sign-in: the form's suggestions, the rows of one submission, and rejected input. */
+/** The first sign-in: the form's suggestions, the rows from one submission, and rejected input. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { formsOf } from "./harness.ts";
 import { accountTest, auditOf, newPerson, onboarded } from "./account_harness.ts";
@@ -25,7 +25,7 @@ accountTest("GET /onboarding prefills the fields from the browser's language", a
   assertEquals([unknown.fields.country, unknown.fields.timezone], ["", "UTC"]);
 });
 
-/** Runs the page's script in a browser in a time zone. @returns the form's selection afterwards */
+/** Runs the page's script in a browser with this time zone. @returns the form's selection afterwards */
 function suggestedIn(page: string, timeZone: string): Record<string, string> {
   const { fields } = formsOf(page)[0]!;
   const select = (id: string) => {

@@ -5,7 +5,7 @@ import type { Handler, OpenPageDeps } from "../../../functions/auth-callback/pag
 
 const context = {} as AppContext;
 
-/** A page whose module can be loaded only after this many failures. */
+/** A page whose module loads only after this many failures. */
 function loadedAfter(failures: number) {
   const count = { loads: 0, handlers: 0 };
   const load = () => {

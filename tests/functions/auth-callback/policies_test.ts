@@ -1,5 +1,6 @@
 /**
- * The privacy policy and the terms: they match the service's settings and retention, and are templates until completed.
+ * The privacy policy and the terms match the service's settings and retention, and are templates until the settings
+ * complete them.
  */
 import { assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import { type Config, readConfig } from "../../../shared/config.ts";

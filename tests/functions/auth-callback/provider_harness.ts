@@ -160,7 +160,7 @@ export const read = async (response: Promise<Response>) => {
   return { status: answered.status, page: await answered.text(), headers: answered.headers };
 };
 
-/** The decrypted credential that the store holds for a link. */
+/** The decrypted credential that the database stores for a link. */
 export async function storedCredential({ pages, database }: Given, linkId: string) {
   const envelopes = await createCredentialStore(over(database)).readCredentials([linkId]);
   return await openCredential(pages.config.credentialsKeys, linkId, envelopes.get(linkId));
@@ -171,7 +171,7 @@ export async function assertNothingSaved(database: TestDatabase): Promise<void> 
   assertEquals(await eventsOf(database), []);
 }
 
-/** Runs the test on an otherwise empty database with one household in it. */
+/** Runs the test on an otherwise empty database with one household. */
 export function providerTest(
   name: string,
   run: (given: Given) => Promise<void>,

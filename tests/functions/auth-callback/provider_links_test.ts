@@ -154,7 +154,7 @@ linkTest("a link paused by the plan is resumed only by the plan", async ({ datab
   const forms = formsOf(await accountOf(household)).filter(({ html }) => html.includes(linkId));
   assertEquals(forms, []);
   assertEquals((await send("resume_link")).status, 400);
-  // If its owner also pauses it, it stays paused when the plan returns.
+  // If its owner also pauses it, it remains paused when the plan returns.
   assertEquals((await send("pause_link")).status, 303);
   await database.query("update identity.organizations set plan = 'team', plan_status = 'active'");
   assertEquals(await statusOf(database), ["paused"]);

@@ -1,4 +1,4 @@
-/** Connecting a bill again, to the same provider or another, also from two tabs at once. */
+/** Connecting a bill again, to the same provider or another one, even from two tabs at once. */
 import { assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "@std/assert";
 import {
   CANARY,

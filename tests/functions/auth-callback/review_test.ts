@@ -31,7 +31,7 @@ async function enter(pages: Pages, code: string, path = "/review") {
   return { browser, status: response.status, location: response.headers.get("location"), page: await response.text() };
 }
 
-/** A person with books of their own. */
+/** A person with their own books. */
 async function addAnn(): Promise<{ userId: string; organizationId: string }> {
   const email = "ann@example.com";
   const [{ id }] = await query<{ id: string }>(
@@ -60,7 +60,7 @@ const hookRefuses = async (userId: string, db: TestDatabase = database) => {
 Deno.test("a reviewer's code signs in without a mail, shows the demo's books, and is in the activity log", async () => {
   const { pages, access } = await start();
   assertEquals(access.expiresAt, new Date(NOW.getTime() + 60 * DAY));
-  // As people type it.
+  // In the form that people type.
   const { browser, status, location } = await enter(pages, ` ${access.code.toLowerCase()} `, "/review?next=/books");
   assertEquals([status, location, pages.provider.mails.length], [303, "/books", 0]);
   const books = await (await browser.get("/books")).text();

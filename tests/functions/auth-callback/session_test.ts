@@ -28,7 +28,7 @@ const DATABASE = answering({
   read_account: ACCOUNT,
 });
 
-/** A person whose access token has expired since they signed in. */
+/** A person whose access token has expired after the sign-in. */
 async function returning(pages: Pages): Promise<Browser> {
   pages.provider.expiresIn = -60;
   const { browser } = await signIn(pages, "mira@example.com");
@@ -113,7 +113,7 @@ Deno.test("readSession() gives the identity provider 3 seconds", async () => {
   const startedAt = Date.now();
   const response = await browser.get("/account");
   const seconds = (Date.now() - startedAt) / 1000;
-  // The provider would never answer. This is only a lower bound, so a slow machine passes too.
+  // The provider would never respond. This is only a lower bound, so a slow machine passes too.
   assert(seconds >= 2.9, `it took ${seconds} s`);
   assertEquals([response.status, response.headers.getSetCookie()], [503, []]);
   assertStringIncludes(await response.text(), "If you were saving something, check before trying again.");

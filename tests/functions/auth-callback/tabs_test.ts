@@ -7,7 +7,7 @@ import { ublInvoice } from "../../fixtures/ubl_invoice.ts";
 import { accountTest, connectApp, onboarded, runTool } from "./account_harness.ts";
 import { linkFor, send, uploadTest } from "./upload_harness.ts";
 
-/** The targets of the tabs, the open one, and the organizations of the switcher. */
+/** The targets of the tabs, the open one, and the organizations in the switcher. */
 function topOf(html: string) {
   const [nav = ""] = /<nav class="column tabs".*?<\/nav>/s.exec(html) ?? [];
   const [switcher = ""] = /<details class="switch".*?<\/details>/s.exec(html) ?? [];

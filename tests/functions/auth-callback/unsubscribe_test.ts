@@ -1,4 +1,4 @@
-/** Unsubscribing from reminders: by a person, by a mail program, and by nobody else. */
+/** Only a person or a mail program can unsubscribe from reminders. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { signUnsubscribing } from "../../../shared/reminders/unsubscribe_token.ts";
 import { type Books, openBooks } from "../../_support/books.ts";

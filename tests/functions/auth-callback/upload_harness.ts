@@ -1,4 +1,4 @@
-/** Links to upload a file, like those of `import_expenses`, and files to send. */
+/** Links that upload a file, like those of `import_expenses`, and files to send. */
 import type { Json } from "../../_support/books.ts";
 import type { TestDatabase } from "../../_support/database.ts";
 import { accountTest, onboarded, type Owner, runTool } from "./account_harness.ts";
@@ -16,7 +16,7 @@ export interface UploadTest {
   mira: Owner;
 }
 
-/** A step of the person's import, like their assistant's calls. */
+/** A step of the person's import, as their assistant calls it. */
 export const runStep = (test: Omit<UploadTest, "mira">, person: Owner, args: Json): Promise<Json> =>
   runTool(test, person, "import_expenses", args);
 

@@ -124,7 +124,7 @@ uploadTest("hidden and unstorable characters are not read", async (test) => {
 uploadTest("an interrupted file shows its progress and continues from there", async (test) => {
   const { mira, pages, database } = test;
   const path = await linkFor(test, mira);
-  // Each step takes time, so that the work has to stop.
+  // Each step takes time, so the work must stop.
   const started = pages.clock.now.getTime();
   let steps = 0;
   Object.defineProperty(pages.clock, "now", { get: () => new Date(started + 2500 * steps++) });

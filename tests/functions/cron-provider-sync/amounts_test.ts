@@ -1,4 +1,4 @@
-/** Fetched amounts: applied once, to the right date, corrected, and never over a person's own amount. */
+/** Fetched amounts are applied once, to the right date, corrected, and never over a person's own amount. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { type Json, openBooks } from "../../_support/books.ts";
 import { addLink, amounts, fakeProvider, registryOf, written } from "./harness.ts";
@@ -91,7 +91,7 @@ Deno.test("the new month's date is found even where it is still the previous mon
   const books = await openBooks(database, { day: "2026-10-20", timezone: "Pacific/Honolulu" });
   const billId = await addBill(books, "Power", "2026-10-30");
   await addLink(database, { organizationId: books.organizationId, billId, provider: "power" });
-  // It is 30 November there, on which a date is due.
+  // It is 30 November there, and a date is due on that day.
   await job({ registry, now: () => new Date("2026-12-01T06:00:00Z") }).run();
   assertEquals(await amounts(database), [
     "2026-10-30 84.20 provider",

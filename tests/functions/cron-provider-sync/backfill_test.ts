@@ -1,5 +1,5 @@
 /**
- * Months before the last one are fetched in one run, up to a year, in turns with other links, and each once despite
+ * One run fetches the months before the last one, up to a year, in turns with other links, and each once despite
  * interruptions.
  */
 import { assertEquals } from "@std/assert";
@@ -13,7 +13,7 @@ import { database, later } from "./scripted_job.ts";
 
 const YEAR = Array.from({ length: 12 }, (_, ago) => new Date(Date.UTC(2026, 8 - ago, 1)).toISOString().slice(0, 10));
 
-/** Answers 80.00 plus the number of the month, or a test's error for that month; records the requested months. */
+/** Returns 80.00 plus the number of the month, or a test's error for that month; records the requested months. */
 function monthlyProvider(fail: (month: string) => Error | undefined = () => undefined) {
   const asked: string[] = [];
   const provider = fakeProvider("power", ({ month }: MonthRequest) => {
@@ -154,7 +154,7 @@ Deno.test("a killed run keeps fetched months, and the next run fetches the rest"
   });
   await dying.run();
   assertEquals([asked, (await paid(billId)).length], [YEAR.slice(0, 5), 3]);
-  // Its lease has to expire.
+  // Its lease must expire.
   assertEquals((await run(registry, 1 / 1440)).errors.map(({ code }) => code), ["left_for_next_run"]);
   await run(registry, 1);
   assertEquals(asked.slice(5), YEAR.slice(4));

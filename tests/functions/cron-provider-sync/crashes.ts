@@ -1,6 +1,6 @@
 /**
- * Runs the job repeatedly while its processes die: after a claim, with an answer in hand, after it was stored. A dead
- * process reports nothing, so its leases have to expire.
+ * Runs the job repeatedly while its processes die: after a claim, after an answer arrives, or after it is stored. A
+ * dead process reports nothing, so its leases must expire.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Database } from "../../../shared/db/client.ts";
@@ -16,7 +16,7 @@ export interface CrashPlan {
   parallel: number;
 }
 
-/** More links than a process can process before it dies. */
+/** More links than a process can handle before it dies. */
 const LINKS_EACH = 16;
 
 const PLACES: [name: string, isHeard: boolean][] = [

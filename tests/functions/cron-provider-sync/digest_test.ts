@@ -1,4 +1,4 @@
-/** The digest's lines about fetched amounts, rejected amounts, and links waiting for their owner. */
+/** The digest's lines about fetched amounts, rejected amounts, and links that wait for their owner. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Statement } from "../../../shared/providers/provider.ts";
 import { ProviderError } from "../../../shared/providers/provider_error.ts";

@@ -42,7 +42,7 @@ export interface SyncOptions {
 }
 
 export interface SyncHarness {
-  /** Runs the job as the scheduler does, and returns its answer. */
+  /** Runs the job as the scheduler does, and returns its response. */
   run(period?: string): Promise<RunAnswer>;
   request(path: string, init?: RequestInit): Promise<Response>;
   lines: string[];
@@ -62,7 +62,7 @@ export function createSync(options: SyncOptions): SyncHarness {
   const log = createLog((line) => lines.push(line));
   const app = createCronProviderSyncApp({ config, database, clock: now, log, fetch, guardedFetch }, {
     registry,
-    // Without a test's command no time passes, regardless of the machine's speed.
+    // Time passes only on a test's command, regardless of the machine's speed.
     limits: { elapsed: () => 0, ...limits },
   });
   const request = async (path: string, init?: RequestInit) => await app.request(path, init);
@@ -83,13 +83,13 @@ export interface LinkOptions {
   organizationId: string;
   billId: string;
   provider: string;
-  /** Sealed under the first key; no credential when null. */
+  /** Encrypted with the first key; no credential when null. */
   credential?: Record<string, string> | null;
   key?: string;
   status?: string;
 }
 
-/** A link with its credential, as the connect page leaves it. */
+/** A link with its credential, as the connect page creates it. */
 export async function addLink(
   database: TestDatabase,
   { organizationId, billId, provider, credential = { account: "acme" }, key = KEY, status = "active" }: LinkOptions,
@@ -116,7 +116,7 @@ export const amounts = async (database: TestDatabase) =>
      from app.expense_occurrences as o where o.status = 'open' order by o.expense_id, o.due_on`,
   )).map(({ text }) => text);
 
-/** Everything that a run may write except run counters, for detecting changes by another run. */
+/** All rows that a run may write except run counters, for detecting changes by another run. */
 export const written = (database: TestDatabase) =>
   database.query(
     `select 'statement' as kind, to_jsonb(s) as row from app.provider_statements as s

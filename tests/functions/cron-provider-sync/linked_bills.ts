@@ -14,7 +14,7 @@ export interface LinkedBill {
  */
 export const linkId = (n: number) => `lnk_${String(n).padStart(8, "0")}`;
 
-/** @param firstDue shared by all of them */
+/** @param firstDue the first due date of all bills */
 export async function addLinkedBills(
   database: TestDatabase,
   bills: readonly LinkedBill[],

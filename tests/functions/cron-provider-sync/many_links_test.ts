@@ -39,7 +39,7 @@ const BAD: [n: number, provider: string, scenario: Scenario, code: string][] = [
   [80, "digitalocean", "not-ready", "not_ready"],
 ];
 
-/** Links whose providers behave oddly but still give an amount. */
+/** Links whose providers behave oddly but still return an amount. */
 const ODD: [n: number, provider: string, scenario: Scenario][] = [
   [20, "openai", "paged"],
   [21, "digitalocean", "paged"],

@@ -1,4 +1,4 @@
-/** Retries after an answer without an amount, and when they stop. */
+/** Retries after an answer without an amount, and their end. */
 import { assertEquals } from "@std/assert";
 import { AppError } from "../../../shared/errors.ts";
 import { ProviderError } from "../../../shared/providers/provider_error.ts";

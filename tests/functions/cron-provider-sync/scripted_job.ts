@@ -10,7 +10,7 @@ export const database = await sharedDatabase();
 const NOW = new Date("2026-10-02T06:00:00Z");
 export const later = (days: number) => new Date(NOW.getTime() + days * 86_400_000);
 
-/** Gives a test's answers, and records the requests. */
+/** Returns a test's answers, and records the requests. */
 export function scriptedProvider(key = "power") {
   const asked: { account: string; month: string }[] = [];
   const script = { amount: "84.20", currency: "EUR", error: undefined as Error | undefined };

@@ -1,6 +1,6 @@
 /**
- * Runs the job repeatedly while its processes die at random: after a claim, after the mails were accepted, before or
- * after they were marked. A dead process reports nothing; its leases have to expire.
+ * Runs the job repeatedly while its processes die at random: after a claim, after the service accepted the mails,
+ * before or after they were marked. A dead process reports nothing, so its leases must expire.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Database } from "../../../shared/db/client.ts";

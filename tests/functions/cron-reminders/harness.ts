@@ -24,26 +24,26 @@ export interface SentMail {
   headers: Record<string, string>;
 }
 
-/** Replaces the answer of one call to the mail service; thrown if it is an error. */
+/** Replaces the response to one call of the mail service; an error is thrown. */
 export type Fault = (call: { key: string; mails: SentMail[] }) => Response | Error | undefined;
 
 export interface MailService {
   fetch: typeof fetch;
   /** Every accepted mail, once. */
   delivered: SentMail[];
-  /** The number of calls, whatever the answer. */
+  /** The number of calls, whatever the response. */
   calls: { key: string; mails: SentMail[] }[];
-  /** Runs before anything is accepted. */
+  /** Runs before the service accepts any mail. */
   before?: Fault;
-  /** Runs after the service has accepted everything, and loses the answer. */
+  /** Runs after the service has accepted all mails, and loses the response. */
   after?: Fault;
   /** Addresses that it always refuses. */
   bad: Set<string>;
-  /** Refuses a whole call for one invalid address, whatever mode is requested. */
+  /** Refuses a whole call for one invalid address, whatever mode the call requests. */
   isStrict: boolean;
 }
 
-/** Keeps the answer per key, as the real service does for 24 hours. */
+/** Stores the response per key, as the real service does for 24 hours. */
 export function mailService(): MailService {
   const answers = new Map<string, { body: string; answer: Record<string, unknown> }>();
   const service: MailService = {
@@ -106,7 +106,7 @@ export interface JobOptions {
 }
 
 export interface JobHarness {
-  /** Runs the job as the scheduler does, and returns its answer. */
+  /** Runs the job as the scheduler does, and returns its response. */
   run(): Promise<RunAnswer>;
   request(path: string, init?: RequestInit): Promise<Response>;
   lines: string[];
@@ -181,7 +181,7 @@ export function frankfurterJson(day: string, rates: Record<string, string> = {})
   return `{"amount":1.0,"base":"EUR","date":"${day}","rates":{${entries.join(",")}}}`;
 }
 
-/** All currencies in use, as far as the tests need them, every rate 1.5 by default. */
+/** All currencies in use that the tests need, every rate 1.5 by default. */
 export function centralBanksJson(day: string, rates: Record<string, string> = {}): string {
   const more = Array.from({ length: 120 }, (_, index) => `Q${String.fromCharCode(65 + index / 26, 65 + index % 26)}`);
   const all = { ...Object.fromEntries([...CURRENCIES, ...more].map((code) => [code, "1.5"])), ...rates };
@@ -191,7 +191,7 @@ export function centralBanksJson(day: string, rates: Record<string, string> = {}
   return `[${rows.join(",")}]`;
 }
 
-/** Answers for the sources and passes everything else to the mail service; the sources have no past days. */
+/** Responds for the sources and passes every other request to the mail service; the sources have no past days. */
 export function withRates(
   mail: typeof fetch,
   sources: {

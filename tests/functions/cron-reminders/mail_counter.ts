@@ -1,4 +1,4 @@
-/** A mail server that accepts everything and only counts deliveries per mail and per bill. */
+/** A mail server that accepts every mail and only counts deliveries per mail and per bill. */
 import { SMTPServer } from "smtp-server";
 import { billsIn } from "./crashes.ts";
 
@@ -12,7 +12,9 @@ export interface MailCounter {
   close(): Promise<void>;
 }
 
-/** Node's sockets under Deno end a moment after they are closed, so tests with it switch off the sanitizers. */
+/**
+ * Node's sockets under Deno end a moment after they are closed, so tests with this server switch off the sanitizers.
+ */
 export async function startMailCounter(): Promise<MailCounter> {
   const mails = new Map<string, number>();
   const bills = new Map<string, number>();

@@ -56,7 +56,7 @@ Deno.test("one bad address among a hundred blocks nothing, is marked, and is not
     await database.query("select count(*)::int as count from jobs.reminder_log where voided_at is not null"),
     [{ count: 1 }],
   );
-  // The reminder can be sent again, so it comes the day after the owner changes the address.
+  // The reminder can be sent again, so it arrives the day after the owner changes the address.
   assertEquals((await run(24 * 60)).sent, 0);
   await database.query("update identity.profiles set email = 'new42@example.com' where refused_email is not null");
   assertEquals(await run(24 * 60), { sent: 1, ok: true, problems: {} });
@@ -227,7 +227,8 @@ Deno.test("two concurrent runs share the work", async () => {
   assertEquals(answers.reduce((sum, { sent }) => sum + sent, 0), 250);
   assertEachOnce();
   assertEquals((await run()).sent, 0);
-  // No mail was sent twice, and batches stayed whole: three at best, a few more if a run skipped another run's digests.
+  // No mail was sent twice, and batches remained whole: three at best, a few more if a run skipped another run's
+  // digests.
   assertEquals(mail.calls.flatMap(({ mails }) => mails).length, 250);
   assert(mail.calls.length >= 3 && mail.calls.length < 25, `${mail.calls.length} calls`);
 });

@@ -1,4 +1,4 @@
-/** Failing sources of exchange rates: the last good rates stay, and the answer reports the failure. */
+/** Failing sources of exchange rates: the last good rates remain, and the response reports the failure. */
 import { assertEquals } from "@std/assert";
 import { sharedDatabase } from "../../_support/database.ts";
 import { asDatabase, createJob, ecbXml, frankfurterJson, mailService, withRates } from "./harness.ts";

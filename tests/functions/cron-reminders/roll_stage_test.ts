@@ -1,4 +1,4 @@
-/** The stage's pages: some in parallel, each to completion, every failure reported. */
+/** The stage runs some pages in parallel, each to completion, and reports every failure. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { rollBills } from "../../../functions/cron-reminders/roll_stage.ts";
 import type { Job } from "../../../functions/cron-reminders/stage.ts";

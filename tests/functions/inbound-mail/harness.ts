@@ -124,7 +124,7 @@ export interface Inbox {
   books: Books;
   email: string;
   address: string;
-  /** The page's facts for the owner. */
+  /** The facts on the owner's page. */
   page(by?: Books): Promise<Json>;
   change(action: string, target?: string, by?: Books): Promise<Json>;
   mails(): Promise<Json[]>;
@@ -159,7 +159,7 @@ export async function openInbox(database: TestDatabase, given?: Books): Promise<
   return inbox;
 }
 
-/** Runs the job's stage like its schedule. @returns its counts. */
+/** Runs the job's stage as its schedule does. @returns its counts. */
 export async function readMails(database: TestDatabase, { now = NOW, elapsed, instead }: {
   now?: string;
   elapsed?: () => number;

@@ -209,7 +209,7 @@ Deno.test("mail of a person whose membership ended before it was read waits for 
   assertEquals(await inboundStore(database).claim({ at: new Date(NOW) }), null);
   assertEquals((await readMails(database)).mails, 0);
   assertEquals((await inbox.mails()).map(({ state }) => state), ["waiting"]);
-  // And between the claim and the document.
+  // The same between the claim and the document.
   const other = await inbox.books.join();
   await send(inbox, { from: await emailOf(database, other), tests: SIGNED });
   const real = asDatabase(database);

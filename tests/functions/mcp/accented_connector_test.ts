@@ -1,6 +1,6 @@
 /**
  * The connector's texts besides tool answers, in the test language en-XA: a word without an accent is hard-coded. Only
- * the contracts' descriptions of arguments are in English.
+ * the contracts' descriptions of arguments remain in English.
  */
 import { assert, assertEquals } from "@std/assert";
 import { accented, plainWords, stringsIn } from "../../_support/accented.ts";
@@ -10,7 +10,7 @@ import { ERA_NAMES, ERAS, type Json, messageOf, startConnector } from "./harness
 
 const start = () => startConnector({}, {}, { words: accented });
 
-/** Keys whose values are not language: names, versions, addresses and types. */
+/** Keys whose values are not language: names, versions, URLs and types. */
 const NO_WORDS =
   /^(name|version|uri|websiteUrl|mimeType|ui|_meta|icons|role|type|resultType|annotations|inputSchema|outputSchema|cacheScope)$/;
 

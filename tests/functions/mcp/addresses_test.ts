@@ -1,4 +1,4 @@
-/** Additions to an answer: URLs from configuration, and results fetched between two database calls. */
+/** Additions to an answer: URLs from configuration, and results that are fetched between two database calls. */
 import { assertEquals } from "@std/assert";
 import { ENVELOPE, ERAS, type Json, messageOf, SITE, startConnector } from "./harness.ts";
 

@@ -1,4 +1,4 @@
-/** The tool queries its providers in parallel and a link's months in order, and leaves the rest for later. */
+/** The tool queries its providers in parallel and a link's months in order, and leaves the others for later. */
 import { assert, assertEquals } from "@std/assert";
 import { createAskProviders } from "../../../functions/mcp/ask_providers.ts";
 import { readConfig } from "../../../shared/config.ts";

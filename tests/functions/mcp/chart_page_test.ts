@@ -1,4 +1,4 @@
-/** The chart's page as shipped: small, and without external addresses. */
+/** The shipped page of the chart is small and contains no external URLs. */
 import { assert, assertEquals } from "@std/assert";
 import { CHART_PAGE } from "../../../functions/mcp/chart/page.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The chart's page in the test language en-XA: every example of the browser tests is drawn into elements that only keep
- * their text. A word without an accent is hard-coded. The locale is one whose months have no Latin letters.
+ * The chart's page in the test language en-XA: the test draws every example of the browser tests into elements that
+ * keep only their text. A word without an accent is hard-coded. The test's locale has months without Latin letters.
  */
 import { assert, assertEquals } from "@std/assert";
 import { type Chart, readResult } from "../../../functions/mcp/chart/view/data.ts";

@@ -1,6 +1,6 @@
 /**
- * The criteria that Claude's and ChatGPT's directories publish, as rules over the server's answers. Each rule also runs
- * over an answer that violates it.
+ * The criteria that Claude's and ChatGPT's directories publish, as rules over the server's responses. Each rule also
+ * runs over a response that violates it.
  */
 import { assertEquals } from "@std/assert";
 import { LONGEST_DAYS } from "../../../local/reviewer/access.ts";
@@ -23,7 +23,7 @@ interface Served {
 const FORBIDDEN =
   /\b(always|never|must|should|instead of|do not|don't|call (?:this|it|once)|ask the user|best|official|leading|#1)\b/i;
 
-/** The violations of each rule: names; empty for none. */
+/** The violations of each rule, by name; empty without any. */
 const RULES: Record<string, (served: Served) => string[]> = {
   "a tool has a title, in its annotations too": ({ tools }) =>
     namesOf(tools, ({ title, annotations }) => !title || annotations?.title !== title),

@@ -12,7 +12,7 @@ const DAY = "2026-11-10";
 const URL = "https://hooks.example/assistant";
 const SECRET = `whsec_${Buffer.alloc(32, 9).toString("base64")}`;
 
-/** A receiver that checks signatures and repeats challenges; `status` is its answer to events. */
+/** A receiver that checks signatures and repeats challenges; `status` is its response to events. */
 function receiver() {
   const received: { id: string; event: Json; request: GuardedRequest }[] = [];
   const one = {
@@ -78,7 +78,7 @@ async function subscribed(books?: Books) {
       });
       assertEquals([response.status, (await response.json()).ok], [200, true], job.lines.join("\n"));
     },
-    /** Makes a bill due, and its event. */
+    /** Makes a bill due, which creates its event. */
     async emit({ by = owner, name = "Water", ...more }: { by?: Books; name?: string; category?: string } = {}) {
       const bill = await addBill(by, name, "2026-11-12", more);
       await database.query(

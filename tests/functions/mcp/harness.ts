@@ -1,4 +1,4 @@
-/** The connector's app over a database whose answers a test sets, and which counts its calls. */
+/** The connector's app over a database whose results a test sets and whose calls it counts. */
 import type { Config } from "../../../shared/config.ts";
 import type { Database } from "../../../shared/db/client.ts";
 import { createLog } from "../../../shared/log.ts";
@@ -82,7 +82,7 @@ export function startConnector(
       send(options.path ?? "/api/mcp", { method, headers: headers(options.headers) }),
     /** Posts a body that arrives in pieces. */
     stream: (body: ReadableStream<Uint8Array>) => send("/api/mcp", { method: "POST", headers: headers(), body }),
-    /** Posts a body: text unchanged, anything else as JSON. */
+    /** Posts a body: text unchanged, any other value as JSON. */
     post: (body: unknown, options: { path?: string; headers?: Record<string, string | undefined> } = {}) =>
       send(options.path ?? "/api/mcp", {
         method: "POST",
@@ -126,7 +126,7 @@ export const ERA_NAMES = Object.keys(ERAS) as Era[];
 // deno-lint-ignore no-explicit-any -- answers are inspected field by field
 export type Json = any;
 
-/** The JSON-RPC message of an answer, whether JSON or an event stream with one event. */
+/** The JSON-RPC message of a response, which is JSON or an event stream with one event. */
 export async function messageOf(response: Response): Promise<Json> {
   const text = await response.text();
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");

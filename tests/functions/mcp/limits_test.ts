@@ -67,7 +67,7 @@ async function start(config: Partial<Config> = {}) {
     method: "tools/call",
     params: { name, arguments: args },
   });
-  /** Calls so far, once the last one is answered. */
+  /** Calls so far, after the last one has returned. */
   const settled = async () => {
     await Promise.all(answers);
     return calls.splice(0);

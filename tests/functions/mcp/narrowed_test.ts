@@ -43,7 +43,7 @@ async function connected(books: Books): Promise<Connected> {
   };
 }
 
-/** Each call is refused with a link to the page that allows writing, and the books stay unchanged. */
+/** Each call is refused with a link to the page that allows writing, and the books remain unchanged. */
 async function refuses({ books, app, call }: Connected, calls: readonly (readonly [string, Json])[]): Promise<void> {
   const rows = () =>
     database.query(
@@ -120,7 +120,7 @@ Deno.test("a person can still use an upload link of a narrowed app, which reads 
   await one.allow("read");
   await refuses(one, [["import_expenses", {}]]);
   const importId = before.data.upload.import_id;
-  // Like the page: for the person, who may write.
+  // Acts as the page does: for the person, who may write.
   const step: Step = async (args) =>
     (await database.asService<Json>("run_page_tool", {
       user_id: books.userId,

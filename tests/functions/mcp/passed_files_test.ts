@@ -38,7 +38,7 @@ const mailOf = (files: Record<string, string>): Uint8Array =>
 
 type Answer = GuardedAnswer | ((request: GuardedRequest) => Promise<GuardedAnswer>);
 
-/** A person's app. `host.answer`: what the host serves. */
+/** A person's app. `host.answer`: the host's response. */
 async function start({ access = "write", ...config }: { access?: "read" | "write" } & Partial<Config> = {}) {
   const fetched: GuardedRequest[] = [];
   const host: { answer: Answer } = { answer: served(ublInvoice()) };

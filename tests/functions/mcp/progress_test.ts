@@ -1,6 +1,6 @@
 /**
- * Progress of a call that requests it: events during the work and then the result, on one stream that starts only after
- * authentication. The test decides when providers answer.
+ * Progress of a call that requests it: events during the work and then the result, on one stream that starts only
+ * after authentication. The test decides when providers respond.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { reportProgress } from "../../../functions/mcp/report_progress.ts";
@@ -19,7 +19,7 @@ for (const era of ERA_NAMES) {
     Deno.test(`progress arrives during the work, then the result (${era}, ${path})`, async () => {
       const sync = await startSync({ links: 2 });
       const { body, headers } = withToken(era, "a token");
-      // A call that is answered before any provider.
+      // A call that returns before any provider responds.
       const response = await sync.post(body, { path, headers });
       assertEquals([response.status, response.headers.get("content-type")], [200, "text/event-stream"]);
       assertEquals([response.headers.get("x-accel-buffering"), response.headers.get("cache-control")], [

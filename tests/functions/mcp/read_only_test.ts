@@ -188,7 +188,7 @@ Deno.test("an app can't widen its access by a refresh, a scope, another registra
   const fields = { action: "approve", organization_id: person.organizations[0], access: "read" };
   const decided = await harness.decide(page, fields, person);
   const code = new URL(decided.headers.get("location")!).searchParams.get("code")!;
-  // The first answer counts, even if the page is sent again.
+  // The first decision counts, even if the page is sent again.
   const again = await harness.decide(page, { ...fields, access: "write" }, person);
   assertEquals(again.headers.get("location"), decided.headers.get("location"));
   const exchanged = await harness.post(
@@ -278,7 +278,7 @@ Deno.test("narrowing an app withdraws its proposals, so that no later approval w
 
 Deno.test("a read-only app can export: it gets the rows and the link", async () => {
   const { person: { organizations: [organizationId] }, call } = await start("read");
-  // Too many for an answer, which then has a link to the file.
+  // Too many for an answer, which then contains a link to the file.
   await database.query(
     `with expense as (
        insert into app.expenses (id, organization_id, kind, name)

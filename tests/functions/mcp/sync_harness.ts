@@ -1,4 +1,4 @@
-/** A connector with one slow tool, which waits for providers that answer on the test's command. */
+/** A connector with one slow tool, which waits for providers that respond on the test's command. */
 import { sealCredential } from "../../../shared/credentials/envelope.ts";
 import { fakeProvider, KEY, registryOf } from "../cron-provider-sync/harness.ts";
 import { ENVELOPE, type Json, startConnector } from "./harness.ts";
@@ -10,15 +10,15 @@ interface Options {
   links: number;
   /** The number of months to fetch for each link. */
   months?: number;
-  /** Unusual answers or errors of the database. */
+  /** Unusual results or errors of the database. */
   first?: () => unknown;
   credentials?: () => unknown;
   second?: () => unknown;
-  /** Makes the call the first of an hour. It is called when the use is recorded. */
+  /** Makes the call the first of an hour. The function runs when the use is recorded. */
   firstUse?: () => void;
 }
 
-/** Starts with providers that never answer. */
+/** Starts with providers that never respond. */
 export async function startSync({ links, months = 1, first, credentials, second, firstUse }: Options) {
   const ids = Array.from({ length: links }, (_, index) => `lnk_${index + 1}`);
   const gates = new Map(ids.map((id) => [id, Promise.withResolvers<void>()]));
@@ -65,19 +65,19 @@ export async function startSync({ links, months = 1, first, credentials, second,
     ...connector,
     /** Database calls since the last reading. */
     rounds: () => connector.calls.splice(0).map(({ name, args }) => `${name} ${args.tool ?? ""}`.trim()),
-    /** Lets the provider of a link answer, for all its months. */
+    /** Lets a link's provider respond, for all its months. */
     answer: (link: number) => gates.get(`lnk_${link}`)!.resolve(),
     /** Resolves when providers have received this many queries. */
     async asked(times: number) {
       while (asked < times) await new Promise<void>((resolve) => onAsked = resolve);
     },
     askedMonths: () => asked,
-    /** The arguments of the second call, once it comes. */
+    /** The arguments of the second call, once it arrives. */
     stored: () => stored.promise,
   };
 }
 
-/** The messages of an event stream as they arrive. */
+/** The messages of an event stream on arrival. */
 export function readEvents(response: Response) {
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";

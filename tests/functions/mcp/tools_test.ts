@@ -79,7 +79,7 @@ Deno.test("tools/list shows the argument for a file only to ChatGPT, which fills
     const rest = (tools: Json[]) => tools.filter(({ name }) => name !== "attach_document");
     assertEquals(rest(own), rest(usual));
     assertEquals(shown._meta["openai/fileParams"], ["file"]);
-    // The argument has no room for a description of its own.
+    // The argument has no description of its own, to save space.
     assert(/\bfile\b/.test(shown.description) && !/\bfile\b/.test(plain.description), shown.description);
     assertEquals(shown.inputSchema.properties, {
       ...plain.inputSchema.properties,

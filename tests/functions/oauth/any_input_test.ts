@@ -1,4 +1,7 @@
-/** Any input gets a deliberate answer, no redirect except to the client, and no secret in answer or log. */
+/**
+ * Any input gets a deliberate response, without a redirect except to the client, and without a secret in response or
+ * log.
+ */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { judgeRedirectUri } from "../../../shared/oauth/redirect_uri.ts";
@@ -23,7 +26,7 @@ const CODE_SECRET = "a-secret-of-more-than-thirty-two-bytes";
 const database = await sharedDatabase();
 const harness = createHarness(over(database), { rateLimits: "off" });
 const clientId = await registerClient(harness);
-/** A second client, known by the metadata that it publishes; every other URL has nothing. */
+/** A second client with published metadata; no other URL has a document. */
 const DOCUMENT = { client_id: "https://client.example/client.json", client_name: "Example", redirect_uris: [CALLBACK] };
 harness.publish.answer = (url) =>
   Promise.resolve(
@@ -49,7 +52,7 @@ for (let n = 0; n < 3; n++) {
 }
 const refreshTokens = issued.map(({ refresh_token }) => refresh_token);
 const accessTokens = issued.map(({ access_token }) => access_token);
-/** Secrets that no answer may echo; issued tokens are added for the log check. */
+/** Secrets that no response may echo; issued tokens are added for the log check. */
 const secrets = [CODE_SECRET, VERIFIER, ...codes, ...refreshTokens, ...accessTokens];
 const given: string[] = [];
 
@@ -96,7 +99,7 @@ const TOKEN = {
   scope: text,
 };
 
-/** A deliberate answer that reveals nothing. */
+/** A deliberate response that reveals nothing. */
 function assertDeliberate(response: Response, body: string) {
   assert(response.status < 500, `${response.status}: ${body}`);
   assert(!/postgres|plpgsql|at .*\.ts:/i.test(body), body);

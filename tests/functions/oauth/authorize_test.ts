@@ -140,7 +140,7 @@ Deno.test("signing in leads back to the same request", async () => {
   const next = new URL(location!, SITE).searchParams.get("next")!;
   const { asked_by, ...request } = Object.fromEntries(new URL(next, SITE).searchParams);
   assertMatch(asked_by!, /^[\w-]+\.[\w-]+$/);
-  // The way back ignores any claimed requester.
+  // The return path ignores any claimed requester.
   assertEquals((await harness.get(next, person)).status, 200);
   assertEquals(request, {
     client_id: clientId,

@@ -1,4 +1,7 @@
-/** No redirect without a person's request: to a stranger's website, by prompt=none, or through an open redirector. */
+/**
+ * No redirect happens without a person's request: to a stranger's website, with prompt=none, or through an open
+ * redirector.
+ */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import {
   answerOf,
@@ -12,7 +15,7 @@ import {
 } from "./harness.ts";
 import { ask, database, harness, person } from "./authorizing.ts";
 
-/** Connects the client at one redirect URI, as the signed-in person. */
+/** Connects the client with one redirect URI, as the signed-in person. */
 async function connectAt(id: string, redirect_uri: string, who: Person & { organizations: string[] } = person) {
   const page = await (await harness.get(authorizationQuery(id, { redirect_uri }), who)).text();
   const decided = await harness.decide(page, { action: "approve", organization_id: who.organizations.at(-1) }, who);
@@ -48,7 +51,7 @@ Deno.test("errors for unknown websites are shown on a page that names the target
   for (const [request] of EARLY_ERRORS) {
     assertEquals((await ask({ client_id: id, redirect_uri, ...request })).status, 302);
     assertEquals((await ask({ client_id: id, redirect_uri, ...request }, null)).status, 400);
-    // Approval covers the redirect URI, not the client at any URI.
+    // Approval covers the redirect URI, not the client with any URI.
     assertEquals((await ask({ client_id: id, redirect_uri: "https://evil.example/other", ...request })).status, 400);
   }
   await database.query(

@@ -16,7 +16,7 @@ export const person = await createPerson(database, "authorize@example.com", ["fr
 export const harness = createHarness(over(database));
 export const clientId = await registerClient(harness);
 
-/** Answers a request, after checking the common rules of every page and redirect. */
+/** Handles a request, and checks the common rules of every page and redirect. */
 export async function ask(more: Fields = {}, visitor: Person | null = person) {
   const response = await harness.get(authorizationQuery(clientId, more), visitor);
   const text = await response.text();

@@ -1,4 +1,7 @@
-/** Invalid or unreachable metadata documents: the page, the stored state, and the clients that may use a stale one. */
+/**
+ * Invalid or unreachable metadata documents: the page, the stored state, and the clients that may use a stale
+ * document.
+ */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import type { GuardedAnswer } from "../../../shared/net/guarded_fetch.ts";
 import { CALLBACK, connectApp, createClient, database, failed, person, published } from "./client_documents.ts";

@@ -15,7 +15,7 @@ import {
 
 let asked = 0;
 
-/** Requests unread documents, each at its own URL, until it has to wait. */
+/** Requests unread documents, each at its own URL, until it must wait. */
 async function flood(
   harness: Harness,
   { from, urlOf, atMost = 200 }: { from: () => string; urlOf: (n: number) => string; atMost?: number },

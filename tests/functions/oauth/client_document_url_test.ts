@@ -1,4 +1,4 @@
-/** Neither spelling nor DNS makes us fetch arbitrary URLs. */
+/** Neither spelling nor DNS can make the server fetch arbitrary URLs. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { createGuardedFetch } from "../../../shared/net/guarded_fetch.ts";
 import { createDenoNetwork } from "../../../shared/net/deno_network.ts";

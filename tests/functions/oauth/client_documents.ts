@@ -1,4 +1,4 @@
-/** Clients identified by the URL of their metadata, with the documents they publish, over one database. */
+/** Clients identified by the URL of their metadata, with their published documents, over one database. */
 import { assertEquals } from "@std/assert";
 import type { RateLimits } from "../../../shared/config.ts";
 import type { GuardedAnswer } from "../../../shared/net/guarded_fetch.ts";
@@ -54,7 +54,7 @@ export function createClient(
     answer,
     publish,
     ask,
-    /** Status of the page, and the number of fetches and database calls it took. */
+    /** Status of the page, and the numbers of fetches and database calls. */
     async looks(...request: Parameters<typeof ask>) {
       const [fetches, calls] = [harness.fetched.length, harness.calls.length];
       const response = await ask(...request);

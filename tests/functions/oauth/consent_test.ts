@@ -22,7 +22,7 @@ const person = await createPerson(database, "consent@example.com", ["pro", "team
 const [pro, team, free] = person.organizations as [string, string, string];
 const stranger = await createPerson(database, "other@example.com", ["pro"]);
 
-/** A fresh page, and a way to answer it. */
+/** A new page, and a function that submits it. */
 async function start(request: Fields = {}) {
   const harness = createHarness(over(database));
   const clientId = await registerClient(harness);
@@ -36,7 +36,7 @@ async function start(request: Fields = {}) {
 
 const textOf = (html: string) => html.replaceAll(/<[^>]+>/g, "").replaceAll(/\s+/g, " ");
 
-/** Asserts that the response is not a redirect and names this reason. */
+/** Asserts that the response names this reason and is not a redirect. */
 async function assertPage(response: Response, status: number, words: string) {
   assertEquals([response.status, response.headers.get("location")], [status, null]);
   assertEquals(response.headers.get("cache-control"), "no-store");

@@ -47,7 +47,7 @@ for (const [what, end] of Object.entries(ENDS)) {
   });
 }
 
-// Each way to be suspended, and to be reinstated.
+// Each way to suspend a person, and to reinstate them.
 const SUSPENSIONS: Record<string, { by: string; until?: number }> = {
   "banned": { by: "banned_until = $2::timestamptz + interval '1 hour'", until: 3600 },
   "banned for good": { by: "banned_until = 'infinity'" },

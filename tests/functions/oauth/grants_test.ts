@@ -21,7 +21,7 @@ Deno.test("the twenty-first connection ends the longest idle one, and the audit 
     harness.later(1);
     connections.push(await connect(harness, { clientId, person, organizationId: team }));
   }
-  // The oldest is used again, so the second oldest has been idle longest.
+  // The oldest connection is used again, so the second oldest has been idle longest.
   harness.later(1);
   const [oldest, second, third] = connections as [typeof theirs, typeof theirs, typeof theirs];
   const use = { token_hash: hashToken(oldest.access_token), at: harness.clock.now };

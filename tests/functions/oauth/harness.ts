@@ -1,4 +1,4 @@
-/** The authorization server over a real database and a fake identity provider, and a client to drive it. */
+/** The authorization server over a real database and a fake identity provider, and a client that drives it. */
 import { Buffer } from "node:buffer";
 import { decode } from "hono/jwt";
 import { createOAuthApp } from "../../../functions/oauth/app.ts";
@@ -27,7 +27,7 @@ export type Json = any;
 
 export type Harness = ReturnType<typeof createHarness>;
 
-/** `calls` receives the name of every answered database call. @param config overrides */
+/** `calls` receives the name of every successful database call. @param config overrides */
 export function createHarness(database: Database, config: Partial<Config> = {}) {
   const calls: string[] = [];
   const log: string[] = [];
@@ -86,7 +86,7 @@ export function createHarness(database: Database, config: Partial<Config> = {}) 
     log,
     clock,
     identityProvider,
-    /** Metadata URLs that were fetched. */
+    /** The fetched metadata URLs. */
     fetched,
     /** The served documents; none at first. */
     publish,
@@ -97,7 +97,7 @@ export function createHarness(database: Database, config: Partial<Config> = {}) 
     get: (path: string, person: Person | null, headers: Record<string, string> = {}) =>
       request(path, { headers: { ...headers, ...(person && { cookie: sessionOf(person) }) } }),
 
-    /** Answers a consent page as a browser does. */
+    /** Submits a consent page as a browser does. */
     decide: (page: string, fields: Fields, person: Person | null, headers: Record<string, string> = {}) =>
       request("/api/oauth/authorize", {
         method: "POST",
@@ -127,7 +127,7 @@ export const over = (database: TestDatabase): Database => ({
   call: (name, args) => database.asService(name, args),
 });
 
-/** A person who owns an organization on each plan given, in that order. */
+/** A person who owns an organization on each given plan, in that order. */
 export async function createPerson(
   database: TestDatabase,
   email: string,

@@ -1,4 +1,4 @@
-/** An outage must be recognizable, because a client that receives invalid_grant discards its login. */
+/** A client must recognize an outage, because it discards its login when it receives invalid_grant. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { AppError } from "../../../shared/errors.ts";
 import { createDatabase } from "../../../shared/db/client.ts";

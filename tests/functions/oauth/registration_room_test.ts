@@ -55,8 +55,8 @@ async function flood(
   },
 ): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
-  // A hundred per transaction. Single ones would take twice as long, and one large transaction would keep every version
-  // of the rows that each updates.
+  // A hundred per transaction. Single ones would take twice as long, and one large transaction would keep every
+  // version of the updated rows.
   for (let from = 1; from <= attempts; from += 100) {
     const rows = await database.asRole(
       "service_role",

@@ -43,7 +43,7 @@ export function createSite(
     if (new URL(request.url).origin !== SITE) throw new TypeError(`There is no ${request.url} here`);
     return await frontDoor(request, { address: "198.51.100.7" });
   };
-  /** Opens an authorization URL as a signed-in person who presses Allow; returns the browser's redirect. */
+  /** Opens an authorization URL as a signed-in person who clicks Allow; returns the browser's redirect. */
   const allow = async (authorizationUrl: URL, person: Person & { organizations: string[] }): Promise<URL> => {
     const page = await harness.get(authorizationUrl.pathname + authorizationUrl.search, person);
     const text = await page.text();

@@ -10,7 +10,7 @@ const EVENT = await paymentEvent("subscription.charged");
 /** The event's signature under a secret. */
 const hexOf = (secret: string) => signBody(new TextEncoder().encode(JSON.stringify(EVENT)), secret);
 
-/** A database that records its calls and answers them all alike. */
+/** A database that records its calls and returns the same result for all. */
 function fakeDatabase(answer: () => unknown = () => ({ outcome: "applied" })) {
   const calls: { name: string; args: Record<string, unknown> }[] = [];
   const database: Database = {

@@ -1,6 +1,6 @@
 /**
  * 10,000 mutated deliveries by strangers and by holders of the secret, over a real database: no unsigned one reaches
- * it, and no signed one breaks anything.
+ * the database, and no signed one breaks it.
  */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
@@ -137,6 +137,6 @@ Deno.test(`${SIGNED} odd signed events break nothing and change no subscription`
   const [moved] = await database.query<{ count: number }>(
     "select count(*)::int as count from billing.subscriptions where organization_id = 'org_000000000002'",
   );
-  // Another subscription may name the organization first; without a plan of its own, there is nothing to change.
+  // Another subscription may name the organization first; without its own plan, it has nothing to change.
   if (moved!.count === 0) assertEquals(await planOf(database, "org_000000000002"), other);
 });

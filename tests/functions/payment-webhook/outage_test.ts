@@ -23,7 +23,7 @@ const working: Answer = async (request) => {
 const refusing = (status: number, code: string): Answer => () =>
   Promise.resolve(Response.json({ code, message: "no", details: null, hint: null }, { status }));
 
-/** A faulty gateway's well-formed answers with status 200, which our functions never give. */
+/** A faulty gateway's well-formed responses with status 200, which our functions never return. */
 const lying = (answer: unknown): Answer => () => Promise.resolve(Response.json(answer));
 
 /** The database API on a port that survives its restarts. */

@@ -1,4 +1,4 @@
-/** Parsers of other servers' answers: documents, rates, payment events, providers, the mail service. */
+/** Parsers of other servers' responses: documents, rates, payment events, providers, the mail service. */
 import { parseEvent } from "../../../shared/billing/event.ts";
 import { parseExactJson } from "../../../shared/exact_json.ts";
 import { resendTransport } from "../../../shared/mail/resend_transport.ts";

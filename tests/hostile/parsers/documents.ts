@@ -147,7 +147,7 @@ const fields: Record<string, Run> = {
   "withSign()": (text) => withSign({ kind: "invoice", format: "ubl", gross: `-${text}`, net: text, questions: [] }),
 };
 
-/** Whole files are in tests/hostile/documents_test.ts. */
+/** tests/hostile/documents_test.ts tests whole files. */
 const PIECE = 65_536;
 
 export const DOCUMENT_PARSERS: readonly Parser[] = [

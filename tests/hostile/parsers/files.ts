@@ -1,4 +1,4 @@
-/** Parsers of imported files: whole ones, their tables, single cells. */
+/** Parsers of imported files: whole files, their tables, single cells. */
 import { TOOLS } from "../../../functions/mcp/tools/mod.ts";
 import { cleanText } from "../../../shared/clean_text.ts";
 import { amount, currency, date, object, oneOf } from "../../../shared/connector/schema.ts";
@@ -274,7 +274,7 @@ const CELLS = [
   "many lost letters",
 ];
 
-/** The costliest shapes, for the longest uploaded file. All shapes are tried at the length of a call. */
+/** The costliest shapes, for the longest uploaded file. The length of a call is tried with all shapes. */
 const UPLOADED = [
   ...["stray quotation marks", "an endless quoted cell", "short cells", "days", "unclosed XML", "many attributes"],
   ...["entities", "lone surrogates", "lost letters"],

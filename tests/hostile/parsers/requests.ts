@@ -1,4 +1,4 @@
-/** Parsers of forms, of addresses with their parameters, and of headers. */
+/** Parsers of forms, of URLs with their parameters, and of headers. */
 import { Hono } from "hono";
 import { fieldProblems } from "../../../functions/auth-callback/account/providers/connect_problems.ts";
 import { writeCalendar } from "../../../shared/calendar/feed_text.ts";
@@ -138,7 +138,7 @@ export const forms: Record<string, Run> = {
     ),
 };
 
-/** A form that takes a file, with these texts as its body or content type. */
+/** An upload form with these texts as its body or content type. */
 const fileForm = async (body: string, type = "multipart/form-data; boundary=x") => {
   const raw = new Request(SITE, { method: "POST", body });
   const c = { req: { raw, header: (name: string) => name === "content-type" ? type : undefined } } as AppContext;

@@ -1,4 +1,4 @@
-/** Bills: added, paid once for each date, read. In some organizations members' bills need approval. */
+/** Bills are added, paid once for each date, and read. In some organizations members' bills need approval. */
 import { amountOf } from "../model/books.ts";
 import { type Client, isPayable, type Json } from "../model/client.ts";
 import type { Proposals } from "../model/proposals.ts";
@@ -47,7 +47,7 @@ export const addBill = (proposals: Proposals) => async (client: Client): Promise
   client.bills.push({ id: bill.id, name, minor, next: next_dates[0], paid: [], isUnsure: false });
 };
 
-/** Pays the next date, each once: a call repeated with its key pays nothing twice. */
+/** Pays the next date of each bill once: a call repeated with its key pays nothing twice. */
 export async function payBill(client: Client): Promise<void> {
   const payable = client.bills.filter(isPayable);
   if (payable.length === 0) return;

@@ -31,7 +31,7 @@ export class PaymentProvider {
     if (customer % 5 === 0) await this.#send(delivery);
   }
 
-  /** Until no event waits, because the provider retries for a day. */
+  /** Runs until no event waits, because the provider retries for a day. */
   async finish(): Promise<void> {
     for (let tries = 0; this.#waiting.length > 0 && tries < 500; tries++) await this.deliver();
   }

@@ -1,4 +1,4 @@
-/** The scheduler: runs both jobs again and again, with new reminders that become due meanwhile. */
+/** The scheduler: runs both jobs again and again, while new reminders become due. */
 import type { Traffic } from "../model/traffic.ts";
 import type { World } from "../world/world.ts";
 
@@ -34,7 +34,7 @@ export class Scheduler {
     });
   }
 
-  /** Runs the job until all due reminders are mailed; leases of dead runs have to expire first. */
+  /** Runs the job until all due reminders are mailed; leases of dead runs must expire first. */
   async finish(isDone: () => boolean): Promise<void> {
     for (let tries = 0; !isDone() && tries < 6; tries++) {
       await this.run("reminders");

@@ -32,7 +32,7 @@ export async function checkBooks(admin: SqlDatabase, clients: readonly Client[])
   }));
 }
 
-/** Everything that wrote an expense, to explain a difference. */
+/** All writes of an expense, to explain a difference. */
 const CHANGES = `
   select c.created_at, c.tool, c.actor_id, c.id, c.undoes, i.before ->> 'deleted_at' as before, i.after ->> 'deleted_at' as after
   from app.change_items as i join app.change_sets as c on c.id = i.change_id

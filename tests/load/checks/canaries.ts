@@ -1,6 +1,6 @@
 /**
  * Searches for the secrets of a run, which all contain one word, and for every issued token: in the functions' logs, a
- * database dump and the server's files. Answers are searched on arrival.
+ * database dump and the server's files. Responses are searched on arrival.
  */
 import { Buffer } from "node:buffer";
 import { findBinaries } from "../../_support/server.ts";

@@ -17,7 +17,7 @@ import type { World } from "../world/world.ts";
 export function remindersIn({ delivered }: Outside): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { text } of delivered) {
-    // Its table row; the sentences around it may name it as well.
+    // The bill's table row, because the surrounding sentences may name the bill as well.
     for (const [, name] of text.matchAll(/^ {2}(Wave \d+-\d+-\d+) /gm)) counts.set(name!, (counts.get(name!) ?? 0) + 1);
   }
   return counts;

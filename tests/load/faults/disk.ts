@@ -20,7 +20,7 @@ export const DISK: Fault[] = [{
   },
 }];
 
-/** Its files can't grow until it restarts, so it can't write new segments of the log. */
+/** The server's files can't grow until it restarts, so it can't write new log segments. */
 async function limitFiles({ cluster }: World): Promise<void> {
   const pids = [cluster.pid()];
   for (const { name } of Deno.readDirSync("/proc")) {

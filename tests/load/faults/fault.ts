@@ -1,4 +1,4 @@
-/** The interface of a fault, which breaks a part under load and has repaired it when it returns. */
+/** The interface of a fault, which breaks a part under load and repairs it before it returns. */
 import type { Load } from "../load.ts";
 
 export interface Fault {
@@ -7,7 +7,7 @@ export interface Fault {
   isUnnoticed?: boolean;
   /** The fault affects a part that one server doesn't have: separate functions, or PostgREST. */
   isOfPlatform?: boolean;
-  /** Breaks it and repairs it. */
+  /** Breaks and repairs the part. */
   act(load: Load): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Replaces ids by names in order of appearance, so that two organizations with the same history compare equal. */
+/** Replaces ids with names in order of appearance, so that two organizations with the same history compare equal. */
 import { markOf, organizationId } from "../world/seed.ts";
 import type { Json } from "./write.ts";
 

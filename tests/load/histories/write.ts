@@ -15,7 +15,7 @@ export interface Written {
   answer: Json;
 }
 
-/** Calls a tool as a person, straight in the database. */
+/** Calls a tool as a person, directly in the database. */
 export async function callAs(
   database: TestDatabase,
   person: Person,
@@ -69,7 +69,7 @@ interface Seen {
 
 const RECENT = 12;
 
-/** Mostly about the newest records, so that they conflict. */
+/** Mostly about the newest records, because those conflict. */
 function choose(seen: Seen, { chance, person }: { chance: Chance; person: Person }): { tool: string; args: Json } {
   const recent = (ids: string[]) => ids.length > 0 ? chance.pick(ids.slice(-RECENT)) : undefined;
   const amount = amountOf(chance.int(100, 90_000));

@@ -14,7 +14,7 @@ export class Latencies {
     this.worst = Math.max(this.worst, ms);
   }
 
-  /** Milliseconds within which this fraction was answered, to 5 %. */
+  /** The time in milliseconds within which this fraction got a response, to 5 %. */
   quantile(share: number): number {
     let left = this.count * share;
     for (const [bucket, count] of [...this.#buckets].toSorted(([a], [b]) => a - b)) {

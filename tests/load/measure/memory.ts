@@ -1,4 +1,4 @@
-/** The memory of each process over time, and how fast it grows. Linux only. */
+/** The memory of each process over time, and its growth. Linux only. */
 import type { World } from "../world/world.ts";
 
 interface Sample {
@@ -17,7 +17,7 @@ export class Memory {
 
   constructor(private readonly world: World) {}
 
-  /** Heaps after a collection, resident sets as they are. */
+  /** Heaps after a collection, resident sets without one. */
   async sample(): Promise<void> {
     const at = (performance.now() - this.#startedAt) / 1000;
     const { functions, standIn, cluster, admin } = this.world;
@@ -53,7 +53,7 @@ export class Memory {
   }
 }
 
-/** Heaps grow while caches fill, which affects the second half of a short run more. */
+/** Heaps grow while caches fill, which has more effect on the second half of a short run. */
 const growthAllowed = (minutes: number) => 1 + 12 / minutes;
 
 /** @returns the processes that grow without limit */
@@ -87,7 +87,7 @@ const field = (pid: number, file: string, name: string): number => {
 };
 const residentOf = (pid: number) => field(pid, "status", "VmRSS");
 
-/** Of the postmaster and its children, without shared memory. */
+/** The memory of the postmaster and its children, without shared memory. */
 function privateOf(postmaster: number): number {
   let bytes = 0;
   for (const { name } of Deno.readDirSync("/proc")) {

@@ -7,7 +7,7 @@ import type { World } from "../world/world.ts";
 
 const EVERY_MS = 250;
 const LONG_MS = 2_000;
-/** Only the newest are kept, because a run ends with its failure. */
+/** Only the newest remain, because a run ends with its failure. */
 const MOST = 100;
 
 const LONG = `
@@ -53,7 +53,7 @@ export class Stalls {
       await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
       const late = performance.now() - asked - EVERY_MS;
       if (late > LONG_MS) this.#note(`${asked}`, `this process stood still for ${Math.round(late)} ms`);
-      // If the test ended PostgreSQL, there is nothing to record.
+      // If the test stopped PostgreSQL, there is nothing to record.
       for (const { id, ms, waits, blockers, query } of await database.query<Statement>(LONG).catch(() => [])) {
         this.#note(id, `for ${ms} ms, waits for ${waits || "nothing"} of ${blockers}: ${query}`);
       }

@@ -1,6 +1,6 @@
 /**
- * A client's own books: confirmed writes, and unknown ones whose answer was lost. Never queries the service. Every
- * record has a unique name.
+ * A client's own books: confirmed writes, and unknown ones whose response was lost. It never queries the service.
+ * Every record has a unique name.
  */
 
 export interface Fact {
@@ -11,14 +11,14 @@ export interface Row extends Fact {
   name: string;
 }
 
-/** The possible rows under a name, null for no row. There are several while the state is unknown. */
+/** The possible rows under a name, null for no row; several while the state is unknown. */
 type Possible = (Fact | null)[];
 
 export class Books {
   #entries = new Map<string, Possible>();
   /** Ids from the answers. */
   readonly ids = new Map<string, string>();
-  /** Written by one call whose answer was lost, so either all of them exist or none. */
+  /** Written by one call whose response was lost, so either all of them exist or none. */
   #unsureTogether: string[][] = [];
 
   set(name: string, fact: Fact): void {

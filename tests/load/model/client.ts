@@ -7,7 +7,7 @@ import type { Traffic } from "./traffic.ts";
 // deno-lint-ignore no-explicit-any -- answers are inspected field by field
 export type Json = any;
 
-/** An envelope; undefined after a lost answer. */
+/** An envelope; undefined after a lost response. */
 export type Told = Json | undefined;
 
 /** A bill, and its known payments. */
@@ -15,11 +15,11 @@ export interface Bill {
   id: string;
   name: string;
   minor: number;
-  /** Due next. */
+  /** The next due date. */
   next: string;
   /** Paid due dates, from the answers. */
   paid: string[];
-  /** A payment whose answer was lost, so one more may exist. */
+  /** A payment whose response was lost, so one more may exist. */
   isUnsure: boolean;
 }
 
@@ -33,9 +33,9 @@ const REFRESH_AFTER_MS = 45 * 60_000;
 export class Client {
   readonly books = new Books();
   readonly bills: Bill[] = [];
-  /** Names of bills that may exist, because the answer was lost or a proposal is pending. */
+  /** Names of bills that may exist, because the response was lost or a proposal is pending. */
   readonly possibleBills = new Set<string>();
-  /** The latest changes, for undo: the names that each wrote. */
+  /** The latest changes, for undo, with the names that each wrote. */
   readonly changes: { id: string; names: string[] }[] = [];
   /** One action at a time, like an assistant. */
   isBusy = false;
@@ -94,11 +94,11 @@ export class Client {
       return undefined;
     }
     const envelope = result.structuredContent;
-    // An internal failure reveals as little about a write as a missing answer.
+    // An internal failure reveals as little about a write as a missing response.
     return envelope.error?.code === "internal" && this.traffic.isExcused(sentAt) ? undefined : envelope;
   }
 
-  /** As `call`, for calls that must succeed unless the books are busy. */
+  /** Like `call`, for calls that must succeed unless the books are busy. */
   async ok(tool: string, args: Record<string, unknown> = {}): Promise<Told> {
     const envelope = await this.call(tool, args);
     if (envelope && !envelope.ok && envelope.error.code !== "busy") {
@@ -109,7 +109,7 @@ export class Client {
     return envelope;
   }
 
-  /** Exchanges the refresh token; repeats the call after a lost answer. @returns whether it has new tokens */
+  /** Exchanges the refresh token; repeats the call after a lost response. @returns whether it has new tokens */
   async refresh(): Promise<boolean> {
     for (let tries = 0; tries < 40; tries++) {
       const reply = await this.traffic.send({

@@ -8,7 +8,7 @@ export interface Proposal {
   name: string;
   /** From the answers; `unknown` while one is missing. */
   state: "pending" | "approved" | "refused" | "unknown";
-  /** Somebody has answered it, or is about to. */
+  /** Somebody has decided it, or is about to. */
   isBeingDecided?: boolean;
 }
 

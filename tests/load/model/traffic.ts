@@ -1,5 +1,5 @@
 /**
- * Sends every request of a run: times it, searches its answer for rows of other organizations, and counts a failure
+ * Sends every request of a run, times it, and searches its response for rows of other organizations. Counts a failure
  * unless a fault was active at that moment.
  */
 import { Latencies } from "../measure/latency.ts";
@@ -29,7 +29,7 @@ export interface Sent {
   body?: string;
   /** For requests that may take longer than a database call. */
   deadlineMs?: number;
-  /** The owner of the answer; all other marks are foreign. */
+  /** The owner of the response; all other marks belong to others. */
   organization?: number;
 }
 
@@ -38,13 +38,13 @@ export class Traffic {
   readonly problems: string[] = [];
   /** Every token that was issued to a client. */
   readonly issued: string[] = [];
-  /** Answers by kind and status, and requests without one. */
+  /** Responses by kind and status, and requests without one. */
   readonly outcomes = new Map<string, number>();
   /** Shed by the service; not a failure in overload tests. */
   shed = 0;
   #brokenSince: number | undefined;
   #brokenUntil = -Infinity;
-  /** The periods at full capacity, each from and until. */
+  /** The periods at full capacity, each with its start and end. */
   #exceeded = [Infinity, -Infinity] as [number, number];
 
   constructor(private readonly functions: Functions) {}
@@ -82,7 +82,7 @@ export class Traffic {
       isShed && this.#wasExceeded(sentAt);
   }
 
-  /** @returns undefined without an answer, or if the answer only reports a failure */
+  /** @returns undefined without a response, or if the response only reports a failure */
   async send(sent: Sent): Promise<Reply | undefined> {
     const { kind, slug, path, method = "POST", headers, body, organization, deadlineMs = DEADLINE_MS } = sent;
     const sentAt = performance.now();

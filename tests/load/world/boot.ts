@@ -1,5 +1,5 @@
 /**
- * Starts a function as tests/edge/boot.ts does, with additions for a load test: a clock that can jump, the heap after a
+ * Starts a function like tests/edge/boot.ts, with additions for a load test: a clock that can jump, the heap after a
  * collection, a mail service on loopback, and planted defects that test the checks (`LOAD_PLANT`). The function itself
  * is unchanged.
  */

@@ -1,4 +1,4 @@
-/** A small file system for a database's files, which can be filled without affecting others. */
+/** A small file system for a database's files, which a test can fill without affecting others. */
 
 const FILE = "ballast";
 
@@ -43,7 +43,7 @@ async function takeAll(path: string): Promise<void> {
   file.close();
 }
 
-/** Runs a command of the system. @returns whether it succeeded. */
+/** Runs a system command. @returns whether it succeeded. */
 export const isDone = async (command: string, args: string[]): Promise<boolean> =>
   await new Deno.Command(command, { args, stdout: "null", stderr: "null" }).output().then(
     ({ success }) => success,

@@ -11,7 +11,7 @@ const DRAIN_MS = 3_000;
 const BOOT = new URL("boot.ts", import.meta.url).pathname;
 
 export interface Instance extends Started {
-  /** `server` when one process is all functions. */
+  /** `server` when one process serves all functions. */
   slug: Slug | "server";
 }
 
@@ -19,7 +19,7 @@ export interface Functions {
   /** The instance whose turn it is. @throws if none is running at this moment */
   instanceOf(slug: Slug): Instance;
   all(): Instance[];
-  /** Ends one immediately; the next one is running about a second later. */
+  /** Kills one immediately; the next one is running about a second later. */
   kill(slug: Slug): Promise<void>;
   /** Starts one more, with additional environment variables, before the old ones end (`replace`) or beside them. */
   add(slug: Slug, options?: { env?: Record<string, string>; root?: URL; replace?: boolean }): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * The platform's gateway between the functions and PostgREST, with faults: slow, hanging, returning wrong answers, or
- * cutting them off after the database has committed.
+ * The platform's gateway between the functions and PostgREST, with faults: slow, hanging or wrong responses, and
+ * responses cut off after the database has committed.
  */
 
 export const WEATHER = ["fair", "slow", "hanging", "lying", "cutting"] as const;
@@ -16,7 +16,7 @@ const SLOW_MS = 1_500;
 /** The fraction of failing requests; the others pass. */
 const SHARE = 0.5;
 
-/** A faulty gateway's answers with status 200, which our functions never give. */
+/** A faulty gateway's responses with status 200, which our functions never return. */
 const LIES = ["null", "[]", "{}", `{"outcome":"ok"}`, "<html>Welcome to nginx!</html>", `{"outcome":"ok","result":`];
 
 export function openGateway(target: number): Gateway {
@@ -34,7 +34,7 @@ export function openGateway(target: number): Gateway {
       case "hanging":
         return await new Promise(() => {});
       case "lying":
-        // Half of the time, the work is done before the wrong answer.
+        // Half of the time, the work is done before the wrong response.
         if (Math.random() < 0.5) await (await pass(request)).body?.cancel();
         return new Response(LIES[Math.floor(Math.random() * LIES.length)], {
           headers: { "content-type": "application/json" },

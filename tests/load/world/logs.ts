@@ -3,7 +3,7 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 
-/** Events of internal failures, which exclude unavailability. */
+/** Events of internal failures, except unavailability. */
 const INTERNAL = /"event":"(tool_failure|mcp_failure)"|"code":"internal"/;
 
 export interface Logs {

@@ -11,7 +11,7 @@ const PREPARE = new URL("../../../local/database/server.sql", import.meta.url).p
 const PASSWORD = "password";
 /** The restart delay of the guide's unit. */
 const RESTART_PAUSE_MS = 2_000;
-/** All clients have one address. */
+/** All clients share one IP address. */
 const UNLIMITED = [
   ...[
     "register",

@@ -8,8 +8,8 @@ import { type MailSink, startMailSink } from "../../../local/mail/smtp_sink.ts";
 import { mailService, type SentMail } from "../../functions/cron-reminders/harness.ts";
 
 /**
- * `slow` answers late; `lying` returns well-formed nonsense; `dropping` performs the request and closes the connection
- * before it answers.
+ * `slow` responds late; `lying` returns well-formed nonsense; `dropping` performs the request and closes the
+ * connection before it responds.
  */
 export const MOODS = ["well", "down", "slow", "lying", "dropping"] as const;
 export type Mood = typeof MOODS[number];
@@ -18,7 +18,7 @@ export type Party = "mail" | "rates" | "providers";
 const SLOW_MS = 3_000;
 
 export interface Outside {
-  /** Of the mail service's API, without a trailing slash. */
+  /** Base URL of the mail service's API, without a trailing slash. */
   mailUrl: string;
   rateSources: string;
   providerBases: string;
@@ -33,7 +33,7 @@ export interface Outside {
 export async function openOutside(): Promise<Outside> {
   const mails = mailService();
   const known = new Set<string>();
-  // Reminders on one server, which sends a mail again with the same Message-ID after a lost answer.
+  // Reminders on one server, which sends a mail again with the same Message-ID after a lost response.
   const inbox = await startMailSink((mail) => {
     const id = mail.headers["message-id"]!;
     if (mail.headers["list-unsubscribe"] && !known.has(id)) mails.delivered.push(mail);

@@ -1,7 +1,6 @@
 /**
  * The rest of the platform in its own process: the identity provider of the embedded stack on a PostgreSQL server.
- * Prints its port. Arguments: the database's URL, the site, the platform's address for the functions, and the mail
- * port.
+ * Prints its port. Arguments: the database's URL, the site, the platform's URL for the functions, and the mail port.
  */
 import { startDataService } from "../../../local/data_service/service.ts";
 import { createLog } from "../../../shared/log.ts";

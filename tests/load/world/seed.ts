@@ -31,7 +31,7 @@ export interface Person {
 
 const padded = (number: number, length: number) => String(number).padStart(length, "0");
 export const organizationId = (number: number): string => `org_load${padded(number, 8)}`;
-/** In every text of an organization. */
+/** Occurs in every text of an organization. */
 export const markOf = (organization: number): string => `Qm${padded(organization, 3)}x`;
 /** Every mark in a text. A mark of another organization reveals a foreign row. */
 export const MARKS = /Qm(\d{3})x/g;

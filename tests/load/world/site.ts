@@ -11,7 +11,7 @@ export interface Site {
   site_url: string;
   mail_url: string;
   mcp_url: string;
-  /** It returns 503 until then. */
+  /** Returns 503 until then. */
   open(functions: Functions): void;
   close(): Promise<void>;
 }

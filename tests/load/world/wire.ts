@@ -1,4 +1,4 @@
-/** A TCP proxy in front of PostgreSQL, whose connections can be cut at any byte. */
+/** A TCP proxy in front of PostgreSQL that can cut connections at any byte. */
 
 export interface Wire {
   port: number;
@@ -26,7 +26,7 @@ export async function openWire(target: number): Promise<Wire> {
         try {
           one.close();
         } catch {
-          // It has ended already.
+          // The connection has already ended.
         }
       }
     };

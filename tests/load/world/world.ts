@@ -1,6 +1,7 @@
 /**
- * The whole service under load: PostgreSQL with the migrations, the stand-in for PostgREST, the identity provider, each
- * function in its own process, and third-party servers. Rate limits are off, because the load comes from one address.
+ * The whole service under load: PostgreSQL with the migrations, the stand-in for PostgREST, the identity provider,
+ * each function in its own process, and third-party servers. Rate limits are off, because the load comes from one IP
+ * address.
  */
 import { start, type Started, stopAll } from "../../../bench/measure/processes.ts";
 import { DURABLE, startStandIn } from "../../../bench/hops/world.ts";
@@ -21,7 +22,7 @@ import { type Site, startSite } from "./site.ts";
 import { OUT_OF_REACH, startOneServer, startPreparedServer } from "./one_server.ts";
 import { openWire, type Wire } from "./wire.ts";
 
-/** A few minutes write months of books, so statistics have to keep up. */
+/** A few minutes write months of books, so statistics must keep up. */
 const GROWING = { autovacuum_naptime: "5s" };
 
 export interface World {
@@ -56,7 +57,7 @@ export interface WorldOptions {
   faults?: boolean;
   /** A defect to plant (plants.ts). */
   plant?: string | undefined;
-  /** Further variables of the functions. */
+  /** Additional variables of the functions. */
   env?: Record<string, string>;
 }
 
@@ -77,7 +78,7 @@ export async function openWorld(
   const adminUrl = withParts(url, { role: isOneServer ? "postgres" : "supabase_admin" });
   const admin = postgresDatabase(adminUrl, { max: 3 });
   const secrets = newSecrets();
-  // One server's vault is readable in its database.
+  // A single server's vault is readable in its database.
   if (isOneServer) secrets.cron = [crypto.randomUUID()];
   const frontDoorSecret = newSecret("door");
   const outside = await openOutside();
@@ -142,7 +143,7 @@ export async function openWorld(
     return { ...world, functions };
   }
   await plantInDatabase(admin, plant);
-  // The identity provider's issuer is the address under which the functions reach it. Nobody compares it.
+  // The identity provider's issuer is the URL under which the functions reach it. Nobody compares it.
   const platform = await start(Deno.execPath(), [
     "run",
     "--quiet",

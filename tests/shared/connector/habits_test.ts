@@ -1,5 +1,5 @@
 /**
- * Arguments as small models send them. Each is understood in its only meaning, and the answer reports the
+ * Arguments as small models send them. The tool understands each in its only meaning, and the answer reports the
  * reinterpretation.
  */
 import { assertEquals, assertObjectMatch } from "@std/assert";

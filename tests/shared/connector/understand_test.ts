@@ -10,7 +10,7 @@ import type { Tool } from "../../../shared/connector/tool.ts";
 
 type Fields = Record<string, unknown>;
 
-/** The arguments of a tool's SQL function, without defaults; false when the call is refused. */
+/** The arguments for a tool's SQL function, without defaults; false when the call is refused. */
 function read(tool: Tool, input: Fields): Fields | false {
   const parsed = tool.parse(input);
   if (!parsed.ok) return false;
@@ -115,7 +115,7 @@ Deno.test("understand() accepts a value for a list, a list of one for a value, a
   });
   assertEquals(read(listBills, { categories: ["Food"] }), { category: "Food" });
   assertEquals(read(listBills, { categories: ["Food", "Travel"] }), false);
-  // Neither of the two is dropped.
+  // The tool drops neither of the two.
   assertEquals(read(summarizeSpending, { category: "Food", categories: ["Travel"] }), false);
   assertEquals(read(summarizeSpending, { category: "Food", Category: "Travel" }), false);
   assertEquals(read(updateExpenses, { id: "exp_12345678", set: { name: "x" } }), {

@@ -1,4 +1,4 @@
-/** Outages and malformed answers of the database, and a page's deadline. */
+/** Outages and malformed results of the database, and a page's deadline. */
 import { assertEquals, assertRejects } from "@std/assert";
 import * as z from "zod/mini";
 import { asking } from "../../../shared/db/answer.ts";
@@ -9,7 +9,7 @@ import { fakeTimer } from "../../_support/fake_timer.ts";
 
 const refusal = (status: number, body: unknown) => () => Promise.resolve(Response.json(body, { status }));
 
-/** A database that gives these answers, in order. */
+/** A database that returns these results, in order. */
 function databaseWith(...answers: (() => Promise<Response>)[]) {
   const calls: string[] = [];
   const database = createDatabase({
@@ -108,7 +108,7 @@ Deno.test("the database calls of a page share one deadline, and others keep thei
   const own = withRequest(page, () => ask("with a deadline of its own", { deadlineMs: 5_000 }));
   await wait(5_000);
   await own;
-  // Reads after the answer, such as the rest of a file.
+  // Reads after the response, such as the rest of a file.
   page.databaseMs = undefined;
   const streamed = withRequest(page, () => ask("streamed"));
   await wait(10_000);

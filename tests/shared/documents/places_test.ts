@@ -1,4 +1,4 @@
-/** Labeled values of a text: each label once, each value whole. */
+/** Labeled values of a text: each label once, each value complete. */
 import { assertEquals } from "@std/assert";
 import { typedLines } from "../../../shared/documents/text/lines.ts";
 import { placesOf, taxIdOf } from "../../../shared/documents/text/places.ts";

@@ -1,4 +1,4 @@
-/** Every sample of tests/fixtures/documents gives exactly the facts in its expected file. */
+/** Every sample of tests/fixtures/documents yields exactly the facts in its expected file. */
 import { assertEquals } from "@std/assert";
 import type { ReadDocument } from "../../../shared/documents/facts.ts";
 import { readDocument } from "../../../shared/documents/read_document.ts";
@@ -18,7 +18,7 @@ const SAMPLES: [expected: Record<string, unknown>, documents: Record<string, Uin
   [mails, named("eml", MAILS)],
 ];
 
-/** Without the bytes, and for the file itself without its name. */
+/** Omits the bytes, and for the file itself also its name. */
 const told = (documents: ReadDocument[], own: string) =>
   documents.map(({ name, type, facts, refusal }) => ({
     ...(name !== own && { name }),

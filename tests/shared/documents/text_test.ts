@@ -1,4 +1,4 @@
-/** Facts from an invoice's text, only with unambiguous labels, and never a wrong amount. */
+/** Facts from an invoice's text: only with unambiguous labels, and never a wrong amount. */
 import { assertEquals } from "@std/assert";
 import type { DocumentFacts } from "../../../shared/documents/facts.ts";
 import { readDocument } from "../../../shared/documents/read_document.ts";
@@ -158,7 +158,7 @@ Deno.test("readText() reads the date after a number and beside a place", () => {
   assertEquals(dated("Rechnung Nr. 2026-0831 vom 31.08.2026"), "2026-08-31");
   assertEquals(dated("Facture n° F-12 du 31/08/2026", "Total TTC 5,00 EUR"), "2026-08-31");
   assertEquals(dated("Frankfurt (Oder), den 31. August 2026"), "2026-08-31");
-  // A labeled date takes precedence; two unlabeled dates give none.
+  // A labeled date takes precedence; two unlabeled dates yield none.
   assertEquals(dated("Berlin, 31.08.2026", "Rechnungsdatum: 30.08.2026"), "2026-08-30");
   assertEquals(dated("Berlin, 31.08.2026", "Bonn, 30.08.2026"), undefined);
   assertEquals(dated("Lieferung, 12 Stück", "Hamburg, 20457"), undefined);

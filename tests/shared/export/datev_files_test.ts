@@ -1,4 +1,4 @@
-/** The DATEV batch against a file written by hand, and the lists of payments left out or to check. */
+/** Compares the DATEV batch with a file written by hand, and checks the lists of omitted and doubtful payments. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { COLUMNS, quoted } from "../../../shared/export/datev_format.ts";
 import { type DatevExport, datevFiles } from "../../../shared/export/datev_files.ts";
@@ -126,7 +126,7 @@ Deno.test("a tax key is written only if DATEV computes the same tax", async () =
   const files = await filesOf([
     taxed("nineteen", "59.99", "9.58"),
     taxed("seven", "-10.70", "-0.70"),
-    // A cent beside the tax that DATEV computes.
+    // One cent away from the tax that DATEV computes.
     taxed("cent", "59.99", "9.57"),
     taxed("mixed", "100.00", "12.00"),
     taxed("swiss", "108.10", "8.10", { tax_percent: "8.1" }),

@@ -15,7 +15,7 @@ const tokenOf = (letter: string) => `exp_at_${letter.repeat(43)}`;
 const as = (letter: string) => ({ authorization: `Bearer ${tokenOf(letter)}` });
 const from = (address: string) => ({ "x-forwarded-for": address });
 
-/** An app whose requests end when released; a token's letter is its organization, and "z" is invalid. */
+/** An app whose requests end when released. A token's letter is its organization, and "z" is invalid. */
 function slowApp(limits: Partial<typeof LIMITS & { short: number; long: number }> = {}) {
   const lines: string[] = [];
   const running: { of: string; end: () => void }[] = [];
@@ -50,7 +50,7 @@ function slowApp(limits: Partial<typeof LIMITS & { short: number; long: number }
     answered.push(`${name} ${response.status}`);
     return response;
   };
-  /** A request whose body arrives when a test says so. */
+  /** A request whose body arrives on the test's command. */
   const post = (path: string, headers: Record<string, string> = {}) => {
     let controller!: ReadableStreamDefaultController<Uint8Array>;
     const body = new ReadableStream<Uint8Array>({ start: (opened) => void (controller = opened) });
@@ -146,7 +146,7 @@ Deno.test("waiting for the rest of a long body occupies no place", async () => {
   for (const { controller } of long) controller.enqueue(new Uint8Array(70_000).fill(97));
   await settled();
   assertEquals(await ask(), 200);
-  // Meanwhile both places are taken, but the requests still get theirs back.
+  // In the meantime both places are taken, but the requests still get theirs back.
   const others = ["one", "two"].map((name) => send(name));
   await settled();
   assertEquals(running.length, 2);
@@ -168,7 +168,7 @@ Deno.test("with too many pending bodies, the sender with the most loses its olde
   const greedy = Array.from({ length: 5 }, () => post("/fast", from("192.0.2.3")));
   await settled();
   assertEquals(greedy.map(({ status }) => status), [503, 503, 503, 0, 0]);
-  // Proven ones are evicted last, even if they have the most.
+  // Requests with a verified token are evicted last, even if their sender has the most.
   const more = Array.from({ length: 4 }, (_, n) => post("/fast", from(`192.0.2.${10 + n}`)));
   await settled();
   assertEquals([proven.status, modest.status], [0, 503]);
@@ -194,7 +194,7 @@ Deno.test("a request frees its place while it waits for another service", async 
   app.use(admission({ frontDoorSecrets: [] }, { limits: { places: 1, unproven: 1, waiting: 0 }, timer }));
   const { promise, resolve } = Promise.withResolvers<void>();
   app.get("/provider", async (c) => {
-    // Two concurrent waits: the place is taken back after both end.
+    // During two concurrent waits, the place is taken back after both end.
     await Promise.all([outsidePlace(() => promise), outsidePlace(() => Promise.resolve())]);
     return c.text("answered");
   });

@@ -8,7 +8,7 @@ import { fakeTimer } from "../../_support/fake_timer.ts";
 const requestOf = (body?: BodyInit) => new Request("https://site.example/", { method: "POST", body: body ?? null });
 const post = (body?: BodyInit) => ({ get: () => undefined, req: { raw: requestOf(body) } }) as unknown as AppContext;
 
-/** A body that arrives when a test says so. */
+/** A body that arrives on the test's command. */
 function slowBody() {
   let controller!: ReadableStreamDefaultController<Uint8Array>;
   let isCancelled = false;

@@ -45,7 +45,7 @@ Deno.test("two concurrent requests send their own ids to the database, and other
     await Promise.resolve();
     return await database.call("ping", {});
   };
-  // None, unless a request of another test continues: Deno 2.1.4 lets its id reach later work.
+  // No id, unless a request of another test continues: Deno 2.1.4 lets its id reach later work.
   const around = currentRequest()?.id ?? null;
   assertEquals(await Promise.all([withRequest({ id: "one" }, work), withRequest({ id: "two" }, work), work()]), [
     { id: "one" },

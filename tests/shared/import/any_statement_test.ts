@@ -68,7 +68,7 @@ Deno.test("every generated statement sums to its total or raises a question", ()
       const isAsked = "code" in read
         ? read.code === "needs_answer.import"
         : read.questions.some(({ id }) => id === "negative_is_expense");
-      // A list with one sign and no mark of a statement is a list of expenses.
+      // A list with one sign and without a statement's marks is a list of expenses.
       const hasTwoSigns = new Set(written.cents.map(Math.sign)).size > 1;
       if (written.how === "sign") return hasTwoSigns ? assert(isAsked) : undefined;
       // One row, or equal rows, can't be checked against a balance. A single word may also be the way to pay.

@@ -163,7 +163,7 @@ Deno.test("a balance in every row proves exactly the present rows", () => {
         const whole = read(rows);
         if ("code" in whole) return assertEquals(whole.code, "invalid_argument.nothing_to_import");
         assertEquals(whole.balance_proof, "proven");
-        // Without a row in the middle.
+        // Without the row in the middle.
         const gone = 1 + at % (all.length - 2);
         const part = read(rows.filter((_, i) => i !== gone));
         if (!("code" in part)) assertEquals(typeof part.balance_proof, "object");

@@ -49,7 +49,7 @@ Deno.test("subscriptions of Wallos are refused with their bills listed, as CSV a
     refused(JSON.stringify({ success: true, subscriptions })).bills.map(({ name }: { name: string }) => name),
     ["Netflix", "Insurance; car", "Paper"],
   );
-  // An uploaded file is text until it is read.
+  // An uploaded file is text until it is parsed.
   const text = JSON.stringify({ success: true, subscriptions }, null, 10);
   assertEquals(readUpload(new TextEncoder().encode(text), "a.json"), { text, warnings: [] });
 });

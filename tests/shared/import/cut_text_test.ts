@@ -1,4 +1,4 @@
-/** A file's text that exceeds a field is cut after a whole character, in every format. */
+/** Text of a file that exceeds a field is cut after a whole character, in every format. */
 import { assert, assertEquals } from "@std/assert";
 import { readImport } from "../../../shared/import/read_import.ts";
 import { cut, shorten } from "../../../shared/import/shorten.ts";

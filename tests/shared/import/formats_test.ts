@@ -4,7 +4,7 @@ import { decodeFile } from "../../../shared/import/decode_file.ts";
 import { readImport } from "../../../shared/import/read_import.ts";
 import { readUpload } from "../../../shared/import/read_upload.ts";
 
-/** The spending as days, amounts, currencies and names; the rows left out as kinds and sums. */
+/** The spending as days, amounts, currencies and names; the omitted rows as kinds and sums. */
 function read(text: string) {
   const result = readImport(text, {}, "2026-11-27");
   if ("code" in result) throw new Error(JSON.stringify(result));

@@ -1,4 +1,4 @@
-/** Files as banks, programs and people write them, parsed to the same plain rows; assumptions are reported. */
+/** Files as banks, programs and people write them, parsed to the same plain rows; the result reports assumptions. */
 import type { Json } from "../../_support/books.ts";
 import process from "node:process";
 import { assert, assertEquals, assertMatch } from "@std/assert";
@@ -180,7 +180,7 @@ Deno.test("readImport() reads dates in any order, and asks when no row proves it
   // These are in order only with the month first, which is likely but not proven.
   assertEquals(dates(["01/09/2026", "02/03/2026", "03/05/2026"]), ["01-09 02-03 03-05", "MM/DD/YYYY", 0, "MM/DD/YYYY"]);
   assertEquals(dates(["13/04/2026", "14/04/2026", "04/15/2026"]), ["04-13 04-14", "DD/MM/YYYY", 1, 1]);
-  // The order makes no difference, or the other one is in the future.
+  // The order makes no difference, or the other order yields a future date.
   assertEquals(dates(["05/05/2026", "06/06/2026"])[3], 0);
   assertEquals(dates(["05/11/2026", "06/11/2026"], {}, "2026-11-22"), ["11-05 11-06", "DD/MM/YYYY", 0, 1]);
   assertEquals(dates(["05/12/2026", "06/11/2026"], {}, "2026-11-22"), ["05-12 06-11", "MM/DD/YYYY", 0, 0]);
@@ -216,7 +216,7 @@ Deno.test("readImport() counts lines like an editor and keeps quoted text whole"
   assertEquals(rows, [{ line: 2, date: "2026-10-01", amount: "1", name, note: 'say "hi"', text: `${name} say "hi"` }]);
   assertEquals(rows_bad.map(({ line }) => line), [5]);
   const moved = read("Date,Name,Amount\n2026-10-02,Thousands,1,234.50\n2026-10-02,Fine,1.50\n");
-  // The amount of cells in the wrong columns is not kept.
+  // The result omits the amount of cells in the wrong columns.
   assertEquals(moved.rows_bad, [{
     ...{ line: 2, text: "Thousands", date: "2026-10-02", direction: "out" },
     reason: "There are 4 cells under 3 columns; text containing a , needs quotation marks.",
@@ -239,7 +239,7 @@ Deno.test("repairText() repairs text decoded with the wrong encoding, and report
   // Windows-1252 read as Latin-1: only the control characters are wrong.
   assertEquals(repairText("5 \u0080").text, "5 €");
   assertEquals(repairText("Caf\ufffd"), { text: "Caf\ufffd", encoding: "damaged" });
-  // Text that only looks damaged is unchanged.
+  // Text that only looks damaged remains unchanged.
   assertEquals(repairText("Câmara São João, 5 €"), { text: "Câmara São João, 5 €" });
 });
 

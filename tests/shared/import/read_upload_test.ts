@@ -1,4 +1,4 @@
-/** Uploads are text in some encoding or a workbook; any other file is refused by name. */
+/** An upload is text in some encoding or a workbook; any other file is refused by name. */
 import type { Json } from "../../_support/books.ts";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { gzipSync, strToU8, type Zippable, zipSync } from "fflate";
@@ -155,7 +155,7 @@ Deno.test("a workbook that unpacks too far is refused by its declared and its ac
   const small = writeWorkbook([{ name: "S", rows: [] }], { more: { "xl/worksheets/sheet1.xml": xml } });
   assertEquals(refused(small).code, "invalid_argument.file_empty");
   assertEquals(refused(withSize(small, xml.length, 2 ** 30)).code, "invalid_argument.file_unpacks_too_large");
-  // In total; each would be small enough.
+  // The limit applies to the total; each file alone would be small enough.
   const strings = new Uint8Array(21 * 1024 * 1024);
   const two: Zippable = {
     "xl/worksheets/sheet1.xml": [strings, { level: 1 }],

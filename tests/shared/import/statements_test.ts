@@ -12,7 +12,7 @@ interface Expected {
   layout: string;
   /** The default for all files. */
   account?: Account;
-  /** Totals of refunds are subtracted. Kinds without lines are left out. */
+  /** Totals of refunds are subtracted. Omits kinds without lines. */
   files: Record<
     string,
     {
@@ -45,7 +45,7 @@ const netOf = (rows: ImportRow[]) => {
 const namesOf = (rows: ImportRow[]) =>
   rows.map(({ name, payee }) => payee && payee !== name ? `${name} | ${payee}` : name);
 
-/** Each line of a file is reported once: as a row, as unreadable or as left out. */
+/** Each line of a file is reported once: as a row, as unreadable or as omitted. */
 function assertLinesAreOnce({ rows, rows_bad, leftOutRows }: ReadImport) {
   const lines = [...rows, ...rows_bad, ...leftOutRows].map(({ line }) => line);
   assertEquals(new Set(lines).size, lines.length);

@@ -1,6 +1,6 @@
 /**
- * Files of tests/fixtures/unknown_statements, modeled on public bug reports: each is read as in its expected.json,
- * possibly after questions, or refused for a good reason. The steps of the test are a table.
+ * Files of tests/fixtures/unknown_statements, modeled on public bug reports. Each is read as in its expected.json,
+ * possibly after questions, or refused for a good reason. The test prints its steps as a table.
  */
 import { assertMatch } from "@std/assert";
 import { type Mapping, readImport } from "../../../shared/import/read_import.ts";
@@ -8,7 +8,7 @@ import { readUpload } from "../../../shared/import/read_upload.ts";
 import { fromUnits, toUnits } from "../../../shared/import/units.ts";
 
 interface Expected {
-  /** The tools test a case that is a list of calls: tests/e2e/unknown_statements_test.ts. */
+  /** tests/e2e/unknown_statements_test.ts tests a case that is a list of calls. */
   calls?: unknown[];
   via: "csv" | "upload";
   file: string;

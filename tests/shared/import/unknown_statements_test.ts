@@ -35,7 +35,7 @@ Deno.test("balances before the rows prove the sign by the order of days", () => 
   const sides = ["Pay,,900,100", "Rent,700,,1000", "Tea,5,,300", "Bus,4,,295"];
   assertEquals(read(`Date,Description,X,Y,Z\n${days(sides)}`).spent, "700 5 4");
   assertEquals(read(`Date,Description,X,Y,Z\n${newestFirst(sides)}`).spent, "4 5 700");
-  // With the other interpretation, these days fall. While that is a question, they prove nothing.
+  // With the other interpretation, these days descend. While that is a question, they prove nothing.
   const slashed = ["01/09/2026,Pay,900,1000", "02/08/2026,Rent,-700,300", "03/07/2026,Tea,-5,295"];
   const { spent, asked } = read(`Date,Description,Amount,Saldo\n${slashed.join("\n")}`);
   assertEquals([spent, asked], ["700 5", "date_format"]);
@@ -210,7 +210,7 @@ Deno.test("a row called total is skipped only if it sums up rows, and a balance 
   assertEquals(list(["Shop,5", "Tea,3", "Total Access 44,60"]), { spent: "5 3 60", left: "", asked: "" });
   assertEquals(list(["Shop,5", "Tea,3", "Total,8"]), { spent: "5 3", left: "1 split", asked: "" });
   assertEquals(list(["Opening balance,100", "Shop,5", "Tea,3", "Total,8"]).left, "1 balance, 1 split");
-  // A row without a day is left out because of its word only if it is a sum.
+  // A row without a day whose word means a total is omitted only if it is a sum.
   const undated = (row: string) => {
     const result = readImport(`Date,Description,Place,Amount\n2026-10-01,Shop,Ulm,5\n${row}\n2026-10-03,Tea,Ulm,3\n`);
     return "rows_bad" in result && result.rows_bad.length;

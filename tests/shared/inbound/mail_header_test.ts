@@ -1,4 +1,4 @@
-/** A mail's header is read completely or not at all. Also the sender in it. */
+/** A mail's header, including its sender, is read completely or not at all. */
 import { assertEquals } from "@std/assert";
 import { describeMail } from "../../../shared/inbound/describe_mail.ts";
 import { readMailHeader } from "../../../shared/inbound/mail_header.ts";

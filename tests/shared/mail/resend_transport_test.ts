@@ -1,9 +1,9 @@
-/** The HTTPS transport's interpretation of the service's answers, sensible or not. */
+/** The HTTPS transport's interpretation of the service's responses, sensible or not. */
 import { assertEquals } from "@std/assert";
 import { resendTransport } from "../../../shared/mail/resend_transport.ts";
 import { mailsTo } from "./mails.ts";
 
-/** The outcome of this many mails for a given answer. */
+/** The outcome of this many mails for a given response. */
 async function deliver(count: number, body: unknown, status = 200) {
   const response = new Response(typeof body === "string" ? body : JSON.stringify(body), { status });
   const transport = resendTransport({ key: "re_1", from: "us@example.com", fetch: () => Promise.resolve(response) });

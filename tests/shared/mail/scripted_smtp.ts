@@ -12,7 +12,7 @@ export interface Script {
 
 export interface ScriptedServer {
   url: string;
-  /** May be changed at any time. */
+  /** A test may change it at any time. */
   script: Script;
   /** Recipients of accepted mails. */
   taken: string[];

@@ -7,7 +7,7 @@ const MAIL = { to: "mira@example.com", subject: "Grüße", text: "Hello\n", html
 const from = "Expenses <expenses@example.com>";
 const SENT = [{ from, ...MAIL, to: [MAIL.to], headers: { "Auto-Submitted": "auto-generated" } }];
 
-/** The mail service over https, always answering with one status. */
+/** The mail service over https, always responding with one status. */
 function service(status: number, answer: string = '{"data":[{"id":"1"}]}') {
   const calls: { url: string; headers: Headers; body: unknown }[] = [];
   const deps: MailDeps = {

@@ -1,4 +1,4 @@
-/** The SMTP transport attributes each refusal to the recipient, the mail or us. */
+/** The SMTP transport attributes each refusal to the recipient, the mail or the sender. */
 import { assert, assertEquals } from "@std/assert";
 import type { MailResult } from "../../../shared/mail/delivery.ts";
 import { smtpTransport } from "../../../shared/mail/smtp_transport.ts";
@@ -124,7 +124,7 @@ test("a malformed address is refused without connecting", async () => {
   assertEquals((await deliverThrough({}, ["no address"])).outcomes, [ADDRESS.outcome]);
 });
 
-/** By the server's behavior instead of a greeting. All connections together wait once for a silent server. */
+/** Keyed by the server's behavior instead of a greeting. All connections together wait once for a silent server. */
 const MOST_CONNECTIONS = { "silence": 4, "hang up": 24 };
 
 for (const [instead, most] of Object.entries(MOST_CONNECTIONS) as [keyof typeof MOST_CONNECTIONS, number][]) {

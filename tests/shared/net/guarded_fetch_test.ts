@@ -238,7 +238,7 @@ Deno.test("guardedFetch() ends at its deadline at any stage and closes its conne
   }
 });
 
-/** The ways in which platforms report that raw TCP is forbidden. */
+/** The errors with which platforms report that raw TCP is forbidden. */
 const FORBIDDEN = [
   failing("PermissionDenied"),
   failing("NotCapable"),

@@ -1,5 +1,5 @@
 /**
- * The real network: sockets, TLS and certificates of a private issuer, on loopback; only names and the final dialling
+ * The real network: sockets, TLS and certificates of a private issuer, on loopback. Only names and the final dialing
  * step are faked.
  */
 import { assertEquals, assertStringIncludes } from "@std/assert";

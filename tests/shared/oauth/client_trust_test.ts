@@ -10,7 +10,7 @@ const publisherOf = (...client: Parameters<typeof judge>) => {
   const { publisher } = judge(...client);
   return publisher.kind === "unconfirmed" ? publisher.kind : `${publisher.kind} ${publisher.host}`;
 };
-/** An unknown maker's callback, at a host. */
+/** An unknown maker's callback, on a host. */
 const at = (host: string) => `https://${host}/callback`;
 const LOOPBACK = "http://127.0.0.1:33418/callback";
 const CURSOR = "cursor://anysphere.cursor-mcp/oauth/callback";

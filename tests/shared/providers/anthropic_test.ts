@@ -1,4 +1,4 @@
-/** Requests to Anthropic, and the reading of its answers, which follow its reference's example. */
+/** Requests to Anthropic, and the parsing of its responses, which follow its reference's example. */
 import { assertEquals } from "@std/assert";
 import { anthropic } from "../../../shared/providers/anthropic.ts";
 import { asking, dayOfOctober, said } from "./asking.ts";

@@ -1,4 +1,4 @@
-/** Calls one provider with the test's answers, and records its requests. */
+/** Calls one provider with the test's responses, and records its requests. */
 import type { GuardedRequest } from "../../../shared/net/guarded_fetch.ts";
 import { createProviderGet } from "../../../shared/providers/get.ts";
 import type { Credential, Month, Provider, Statement } from "../../../shared/providers/provider.ts";
@@ -20,7 +20,7 @@ export interface Made {
   bases?: Record<string, string>;
 }
 
-/** Over `fetch`, or over the guarded one for a provider without a base. */
+/** Uses `fetch`, or the guarded one for a provider without a base. */
 export async function asking(provider: Provider, { answer, credential, month = OCTOBER, bases = {} }: Made) {
   const asked: Asked[] = [];
   const respond = (url: string, headers: HeadersInit | undefined) => {

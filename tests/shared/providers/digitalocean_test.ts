@@ -1,4 +1,4 @@
-/** Requests to DigitalOcean, and the reading of its answers, which follow its reference's example. */
+/** Requests to DigitalOcean, and the parsing of its responses, which follow its reference's example. */
 import { assertEquals } from "@std/assert";
 import { digitalocean } from "../../../shared/providers/digitalocean.ts";
 import { asking, said } from "./asking.ts";

@@ -1,4 +1,4 @@
-/** A mutated answer leads to a month or a typed failure. */
+/** A mutated response yields a month or a typed failure. */
 import { assert, assertMatch } from "@std/assert";
 import fc from "fast-check";
 import { createProvidersFixture, PROVIDER_FIXTURES } from "../../../local/fixtures/providers/app.ts";
@@ -70,7 +70,7 @@ for (const provider of PROVIDERS.values()) {
   });
 }
 
-/** The fixture's answer to this provider's own request. */
+/** The fixture's response to this provider's own request. */
 async function fixtureAnswer(key: string): Promise<string> {
   const provider = PROVIDERS.get(key)!;
   const credential = PROVIDER_FIXTURES.get(key)!.credential("");

@@ -1,4 +1,4 @@
-/** Calls of providers: addresses, time and size limits, and the meaning of each status. */
+/** Calls of providers: URLs, time and size limits, and the meaning of each status. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createProviderGet, type ProviderGetOptions, type ProviderRequest } from "../../../shared/providers/get.ts";
 import { ProviderError } from "../../../shared/providers/provider_error.ts";

@@ -1,4 +1,4 @@
-/** Requests to GitHub, and the reading of its answers, which follow its reference's example. */
+/** Requests to GitHub, and the parsing of its responses, which follow its reference's example. */
 import { assertEquals } from "@std/assert";
 import { github } from "../../../shared/providers/github.ts";
 import { asking, said } from "./asking.ts";

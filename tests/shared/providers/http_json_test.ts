@@ -1,4 +1,4 @@
-/** Requests to a user's own service, and the reading of its answers. */
+/** Requests to a user's own service, and the parsing of its responses. */
 import { assertEquals } from "@std/assert";
 import { createProviderGet } from "../../../shared/providers/get.ts";
 import { httpJson } from "../../../shared/providers/http_json.ts";
@@ -41,7 +41,7 @@ Deno.test("http_json has no amount until a final one exists", async () => {
     assertEquals(said(await answering(new Response("later", { status }))), "not_ready", String(status));
   }
   assertEquals(said(await answering({ ...GOOD, final: false })), "not_ready");
-  // A non-final answer need not have an amount.
+  // A non-final response need not have an amount.
   assertEquals(said(await answering({ final: false })), "not_ready");
 });
 

@@ -1,4 +1,4 @@
-/** Requests to OpenAI, and the reading of its answers, which follow its reference's example. */
+/** Requests to OpenAI, and the parsing of its responses, which follow its reference's example. */
 import { assertEquals } from "@std/assert";
 import { openai } from "../../../shared/providers/openai.ts";
 import { asking, dayOfOctober, OCTOBER, said, unixSeconds } from "./asking.ts";

@@ -1,4 +1,4 @@
-/** Requests to Vercel, and the reading of its answers, which follow its reference's example. */
+/** Requests to Vercel, and the parsing of its responses, which follow its reference's example. */
 import { assert, assertEquals } from "@std/assert";
 import { vercel } from "../../../shared/providers/vercel.ts";
 import { asking, said } from "./asking.ts";

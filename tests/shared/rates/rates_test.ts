@@ -163,7 +163,7 @@ Deno.test("refusalOfDay() requires rates of that day, close to the central bank'
     [allOf({ JPY: "0.015" }), "disagrees"],
     [without(allOf(), "GBP"), "missing_currency"],
     [without(allOf(), ...Object.keys(allOf().perEuro).filter((code) => code.startsWith("Q")).slice(0, 60)), "too_few"],
-    // A jump affects only its own currency, which withoutJumps() leaves out.
+    // A jump affects only its own currency, which withoutJumps() omits.
     [allOf({ TRY: "15" }), null],
   ];
   for (const [set, refusal] of cases) assertEquals(refusalOfDay(set, { stored, day }), refusal);

@@ -188,7 +188,7 @@ Deno.test("the end of a plan is the subject on its day, and follows the bills be
       for (const part of [text, plain]) assertStringIncludes(part, sentence);
     }
   }
-  // Nobody could act on its suggestion.
+  // The line suggests an action that nobody could take.
   assertEquals([advice(after, american), (await compose(after)).text.includes("No assistant at hand")], [null, false]);
 });
 
@@ -376,7 +376,7 @@ Deno.test("advice() suggests only possible actions, on a future day", () => {
       [bill("VAT", 0, unknown), bill("Rent", 3)],
       "Tell your assistant: “Mark ‘Rent’ paid” or “Snooze ‘VAT’ until Monday.”",
     ],
-    // Hidden is different from unknown.
+    // A hidden amount differs from an unknown one.
     [
       [bill("Rent", 3, { amount: null, needs_amount: false })],
       "Tell your assistant: “Mark ‘Rent’ paid” or “Snooze ‘Rent’ until Monday.”",

@@ -9,7 +9,7 @@ const { en } = LANGUAGES;
 
 const sql = (await readSchemaFiles()).map(({ sql }) => sql).join("\n");
 
-/** The function arguments that are codes. A code passed through comes from a call that is checked itself. */
+/** The function arguments that are codes. The call that a code comes from is itself checked. */
 const CALLS: Record<string, { position: number; passesOn: string[] }> = {
   // `first ->> 'code'` is one item's error, raised for the whole call; `code` is the argument of fail_already_paid.
   "app.fail": { position: 0, passesOn: ["code", "first ->> 'code'"] },
@@ -54,7 +54,7 @@ async function namedInRules(): Promise<Set<string>> {
 const rules = await namedInRules();
 
 Deno.test("every code of app.fail() has a text, and every text a code", () => {
-  // A waiting write isn't a failure, because its proposal stays.
+  // A waiting write isn't a failure, because its proposal remains.
   const settle = /create or replace function app\.settle_proposal[\s\S]+?\$\$;/.exec(sql)![0];
   const outcomes = [...settle.matchAll(/"?outcome"?'?[:,] ["'](\w+)["']/g)].map(([, outcome]) =>
     `not_decided.${outcome}`
@@ -71,7 +71,7 @@ Deno.test("every code of app.warning() has a text, and every text a code", () =>
   const codes = codesOf("app.warning");
   const words = Object.keys(en.warnings);
   assertEquals(codes.filter((code) => !words.includes(code)), []);
-  // Warnings from reading a file pass through the database, or are added after it answered.
+  // Warnings from reading a file pass through the database, or are added after its result.
   const ofFiles = [
     "document_left_out",
     "document_not_attached",

@@ -1,4 +1,4 @@
-/** Cancellations: nothing is invented, and no name breaks out of its line. */
+/** Cancellation letters invent nothing, and no name breaks out of its line. */
 import { assert, assertEquals } from "@std/assert";
 import { LETTERS, missingIn } from "../../../shared/words/letters.ts";
 

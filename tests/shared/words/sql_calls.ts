@@ -1,4 +1,4 @@
-/** Extracts calls and string literals from SQL, as far as this project's sources need. */
+/** Extracts calls and string literals from SQL, in the forms that this project's sources use. */
 
 /** A string, quoted as '…' or $name$…$name$. Bodies between bare $$ are treated as SQL. */
 const STRING = /'(?:[^']|'')*'|(\$[a-z]+\$)[\s\S]*?\1/g;

@@ -1,6 +1,6 @@
 /**
- * Every tool, succeeding, warning and refusing, in the test language en-XA: unaccented text that is not a fact is
- * hard-coded outside the catalog. The database returns facts: none of its strings is a sentence unless a person typed
+ * Every tool, succeeding, warning and refusing, in the test language en-XA: unaccented text other than a fact is
+ * hard-coded outside the catalog. The database returns facts: its strings contain no sentence unless a person typed
  * it. All texts use the same format for figures.
  */
 import { assert, assertEquals } from "@std/assert";
@@ -47,7 +47,7 @@ function presentAccented(tool: string, facts: FactEnvelope, args: Record<string,
   for (const text of stringsIn(answer)) assertEquals(plainWords(text, known), [], `${tool}: ${text}`);
   const plain: Json = present(tool, facts, en);
   for (const text of stringsIn(plain)) {
-    // A letter writes days as its readers do.
+    // A letter formats days for its readers.
     if (!text.startsWith(CSV_HEADER) && text !== plain.data?.letter?.text) {
       assertEquals(oddFigures(text, typed), [], `${tool}: ${text}`);
     }
@@ -134,7 +134,7 @@ Deno.test(
       if (!parsed.ok) return presentAccented("import_expenses", parsed, args);
       const answer = await books.call("import_expenses", parsed.value);
       if (answer.data?.import?.state !== "reading") return answer;
-      // The account remembers no columns, so the second reading of the file refuses it.
+      // The account remembers no columns, so the second reading refuses the file.
       const error = readImport(args.csv as string) as ImportProblem;
       return presentAccented("import_expenses", { ok: false, error }, args);
     };

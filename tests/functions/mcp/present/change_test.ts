@@ -154,7 +154,7 @@ const CHANGES: Record<keyof typeof en.changes | "provider_sync" | "undo_change",
   ],
   undo_change: [
     [{ verb: "undid", change: { tool: "log_expenses", facts: logged } }, "Undid: Logged Lunch, 14.50 EUR"],
-    // Undoing an undo, however often, is described by the first change.
+    // Undoing an undo, however often, gets the description of the first change.
     [{ verb: "redid", change: { tool: "log_expenses", facts: logged } }, "Redid: Logged Lunch, 14.50 EUR"],
   ],
 };

@@ -1,4 +1,4 @@
-/** The text chart for hosts that draw nothing: one sentence and a table. */
+/** The text chart for hosts without charts: one sentence and a table. */
 import { assertEquals } from "@std/assert";
 import { presentData } from "../../../../functions/mcp/present/data.ts";
 import type { Json } from "../../../_support/books.ts";

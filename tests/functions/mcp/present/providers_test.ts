@@ -74,7 +74,7 @@ Deno.test("a question names the reason why an amount was not accepted, and the n
 const monthly = { frequency: "monthly", every: 1, anchor_on: "2026-11-01", month_days: [1] };
 const EMPTY = Object.fromEntries(Object.keys(en.findings).map((section) => [section, []]));
 
-/** Findings and their sentences by section. A section without an example fails to compile. */
+/** Findings and their sentences by section. A section without an example does not compile. */
 const FINDINGS: Record<keyof typeof en.findings, [finding: Json, text: string][]> = {
   overdue: [
     [{ name: "Rent", due_on: "2026-12-01", dates: 1, currency: "EUR" }, "Rent has been overdue since 2026-12-01."],
