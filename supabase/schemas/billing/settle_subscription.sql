@@ -66,8 +66,8 @@ begin
     subscription.period_ends_at := latest.period_ends_at;
     subscription.clock := latest.clock;
   end if;
-  -- Recomputed from all events, because a late failure can start a series of failures, and a late payment can end one.
-  -- The provider retries for a day, so a failure counts from at most a day before its arrival. Without this limit,
+  -- Search again with each event, because a late failure can start a series of failures, and a late payment can end
+  -- one. The provider retries for a day, so a failure counts from at most a day before its arrival. Without this limit,
   -- resending an old event by hand could end the grace period at once.
   subscription.past_due_since := case when subscription.status = 'past_due' then (
     select min(greatest(e.occurred_at, e.received_at - interval '1 day'))

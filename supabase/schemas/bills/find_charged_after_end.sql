@@ -9,7 +9,7 @@ language sql stable
   end);
 comment on function app.ended_on is
   'Returns the last day of a bill, or null if it has not ended: the end of a contract with a confirmed cancellation, '
-  'otherwise the recorded end. A bill without either ended on the day of its last change.';
+  'otherwise the recorded end or the day of the bill''s last change.';
 
 create or replace function app.list_later_charges(context app.context, since date)
   returns table (bill_id text, ended_on date, payment_id text, paid_on date, amount_minor bigint, currency text)
@@ -17,7 +17,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   -- The last charge may be booked some days late. A recorded end is exact.
   days constant int := 10;
-  -- Limit the run time for large organizations by leaving out only the oldest days.
+  -- Limits the run time for large organizations, at the cost of their oldest days.
   most_rows constant int := 50000;
   first_day date;
 begin

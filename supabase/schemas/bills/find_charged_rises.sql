@@ -6,7 +6,7 @@ language plpgsql stable set search_path = '' set jit = 'off' as $$
 declare
   -- The charge before the rise may be a year older.
   first_day constant date := since - 400;
-  -- Limit the run time for large organizations by leaving out only the oldest days.
+  -- Limits the run time for large organizations, at the cost of their oldest days.
   most_rows constant int := 50000;
 begin
   return query

@@ -101,8 +101,8 @@ begin atomic
 end;
 comment on function app.find_price_rises is
   'Returns the latest rise of each fixed price that took effect since a day and still applies, or that takes effect '
-  'later (upcoming). Charges decide (app.find_charged_rises), otherwise the prices that people set. recorded: the '
-  'bill''s amount, if it does not include the rise.';
+  'later (upcoming). The rise comes from charges (app.find_charged_rises), otherwise from the prices that people set. '
+  'recorded: the bill''s amount, if it does not include the rise.';
 
 create or replace function app.find_unusual_amounts(context app.context, since date)
   returns table (rank date, finding jsonb)
@@ -163,7 +163,7 @@ begin
       where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
         and p.split_id is null and p.paid_on >= since
     ), candidates as materialized (
-      -- Skips reading the expenses of most payments, because no equal amount was paid nearby.
+      -- Most payments have no equal one nearby, so skip reading their expenses.
       select p.*, case when p.occurrence_id is null then count(*) over near > 1
         else count(*) filter (where p.occurrence_id is null) over near > 0 end as has_neighbor
       from (

@@ -21,7 +21,7 @@ language plpgsql stable set search_path = '' set jit = 'off' set work_mem = '32M
 declare
   -- The period contains two yearly charges, even if the second is a month old.
   kept_days constant int := 420;
-  -- Limit the run time for large organizations by leaving out only the oldest days.
+  -- Limits the run time for large organizations, at the cost of their oldest days.
   most_rows constant int := 50000;
   most_monthly constant int := 17;
   most_proofs constant int := 12;

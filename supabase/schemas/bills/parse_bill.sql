@@ -101,7 +101,7 @@ begin
     and (bill.anchor_on <> first_due or latest_closed is not null) then
     return jsonb_build_array(app.warning('first_due_moved', jsonb_build_object(
       'name', bill.name, 'next_due', bill.next_due, 'first_due', first_due,
-      -- Give it only if the given day is one of the schedule's days.
+      -- Name it only if the given day is one of the schedule's days.
       'closed_until', case when bill.anchor_on = first_due then latest_closed end
     )));
   end if;

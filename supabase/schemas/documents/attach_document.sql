@@ -195,5 +195,5 @@ end
 $$;
 comment on function app.attach_document is
   'Tool attach_document. Without arguments, returns data {upload}, a link. With a document, attaches it to the given '
-  'record, otherwise to its certain match, and returns data {document}. Only our own code passes step, and said: the '
-  'facts that a person read in the document.';
+  'record, otherwise to its certain match, and returns data {document}. Only our own code passes step and said; said '
+  'has the facts that a person read in the document.';

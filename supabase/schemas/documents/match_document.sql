@@ -141,7 +141,7 @@ begin
         from app.expense_occurrences as one
         where one.organization_id = context.organization_id and one.expense_id = b.id and one.status = 'open'
           and one.paid_minor = 0 and one.due_on between first_day and last_day
-          -- A payee may invoice in another currency; only a person can tell that they belong together.
+          -- A payee may invoice in another currency; then only a person can match the amounts.
           and (one.currency = document.facts ->> 'currency' or b.likeness > 1)
         offset 0
       ) as w

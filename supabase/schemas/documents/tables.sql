@@ -37,7 +37,7 @@ comment on column app.documents.payee_key is
   'The words of the payee''s name (app.descriptor_words), which find earlier documents. If the payee could not be '
   'read, the words come from documents with the same account, or from the record.';
 comment on column app.documents.expense_id is 'The document''s expense or bill; null until the record is known.';
-comment on column app.documents.occurrence_id is 'The document''s date of the bill.';
+comment on column app.documents.occurrence_id is 'The bill''s date, for a document of a bill.';
 comment on column app.documents.layout is
   'The possible places of missing facts, and those that a person confirmed (app.confirm_facts): {iban?, tax_id?, '
   'places, names?: texts that may contain an unknown payee, confirmed?: the labels of facts, remembered?: for each '

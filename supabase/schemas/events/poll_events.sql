@@ -4,7 +4,8 @@ create or replace function app.events_before(at timestamptz) returns timestamptz
 language sql immutable
   return at - interval '90 seconds';
 comment on function app.events_before is
-  'Returns the end of the readable events. No transaction runs long enough to insert an earlier event afterwards.';
+  'Returns the instant at the end of the readable events. No transaction runs long enough to insert an earlier event '
+  'afterwards.';
 
 create or replace function app.visible_records(event text, about text[]) returns text[]
 language plpgsql stable set search_path = '' as $$

@@ -11,7 +11,7 @@ declare
   merged_id text;
   merged_name text;
   left_bills text[];
-  -- The limit is that of an import, because undo stores every moved record.
+  -- As for an import, there is a limit, because undo stores every moved record.
   max_moved constant int := 2000;
 begin
   if wanted is null or app.means_uncategorized(case action when 'create' then wanted else new_name end) then

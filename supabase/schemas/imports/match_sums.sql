@@ -101,7 +101,7 @@ declare
         and r.match is null and r.kind in ('expense', 'refund')
     ) as i
   );
-  -- Use values instead of subqueries, so that the planner knows the small number of days.
+  -- Use values instead of subqueries, so that the planner knows that there are few days.
   first_day constant date := (select min((l).day) from unnest(lines) as l) - days;
   last_day constant date := (select max((l).day) from unnest(lines) as l) + days;
   paid app.sum_item[];

@@ -39,7 +39,7 @@ create table app.incomes (
   constraint incomes_ends_after_start check (ends_on >= anchor_on)
 );
 comment on table app.incomes is
-  'Money received or, with anchor_on, a rule for the dates of expected money. Totals exclude rules.';
+  'Money received or, with anchor_on, a rule for the dates of expected income. Totals exclude rules.';
 comment on column app.incomes.name is 'The payer, or a description.';
 comment on column app.incomes.category_id is 'Optional; a private category hides the income.';
 comment on column app.incomes.creator_sees is

@@ -138,4 +138,4 @@ comment on function app.may_be_same_payer is
 create or replace function app.may_share_payer(one text, other text) returns boolean
 language sql immutable
   return app.may_be_same_payer(app.read_income_name(one), app.read_income_name(other));
-comment on function app.may_share_payer is 'app.may_be_same_payer for names that are not read yet.';
+comment on function app.may_share_payer is 'Calls app.may_be_same_payer with two names as text.';

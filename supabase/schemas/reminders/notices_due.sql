@@ -49,8 +49,7 @@ begin atomic
 end;
 comment on function jobs.nudge_due is
   'Returns one row if an open date or its snooze passed 3, 7, 21, 35 … days ago and no digest of the person contains '
-  'it yet. Each day has a margin of two further days. Ends after two years. Skips daily bills, which are in every '
-  'mail.';
+  'it yet. A run may be up to two days late. Ends after two years. Skips daily bills, which are in every mail.';
 
 create or replace function jobs.due_again(bill app.expenses, due_on date, member identity.memberships,
   recipient identity.profiles, at timestamptz)
@@ -126,7 +125,7 @@ begin
     where e.kind = 'bill' and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
       and e.notice_days is not null and app.day_of_year(e.renews_on - e.notice_days) = any (days)
     union
-    -- Recorded terms and notice periods recur on no fixed day of the year, so read all of these bills.
+    -- Contract terms and notice periods recur on no fixed day of the year, so read all bills with a contract.
     select e.id from app.expenses as e
     where e.kind = 'bill' and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
       and e.contract is not null

@@ -95,5 +95,5 @@ begin
 end
 $$;
 comment on function public.choose_mails is
-  'Chooses a member''s mails about the bills of an organization, mine, all or none: {"outcome":"chosen"} or '
+  'Sets a member''s choice of mails about the bills of an organization (mine, all or none): {"outcome":"chosen"} or '
   '{"outcome":"not_member"}.';
