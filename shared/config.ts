@@ -38,10 +38,7 @@ export interface Config {
   /** Overrides of bill providers' base URLs, by key, without a trailing slash. */
   providerBases: Readonly<Record<string, string>>;
   rateLimits: RateLimits;
-  /**
-   * Whether everybody may sign up (the default) or only invited people
-   * (functions/auth-callback/sign_in/may_sign_up.ts).
-   */
+  /** Admits everybody (the default) or only invited people (functions/auth-callback/sign_in/may_sign_up.ts). */
   signUp?: "open" | "invited";
   /** Additional redirect URIs of well-known apps, by app; see shared/oauth/known_makers.ts. */
   knownApps: readonly (readonly [app: string, callback: string])[];

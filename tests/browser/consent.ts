@@ -57,7 +57,7 @@ const CLIENTS: Record<string, { start(): Promise<Client>; says: string }> = {
     start: () => listen("https", "localhost"),
     says: "send you back to localhost",
   },
-  "a client with a scheme of its own": {
+  "a client with its own scheme": {
     start: () =>
       Promise.resolve({ redirectUri: "cursor://anysphere.cursor-mcp/oauth/callback", close: () => Promise.resolve() }),
     says: "Any app on this device can claim to be Cursor",

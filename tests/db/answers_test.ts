@@ -8,7 +8,7 @@ const mail = ({ userId }: Books) => `${userId}@example.com`;
 const messages = ({ warnings }: Json) => warnings.map(({ message }: Json) => message).join(" ");
 
 testBooks("log_expenses", {}, {
-  "echoes payer, shares, tags and reimbursement, also in previews": async (ana) => {
+  "echoes payer, shares, tags and reimbursement, even in previews": async (ana) => {
     const ben = await ana.join();
     const items = [{
       name: "Groceries",

@@ -90,7 +90,7 @@ testBooks("approval", {}, {
     assertEquals((await rows(books)).map(({ date }) => date), ["2026-11-19"]);
   },
 
-  "keeps the dates of a bill that rolled meanwhile": async (books, database) => {
+  "keeps the dates of a bill that rolled in the meantime": async (books, database) => {
     const member = await books.join();
     const { bill: { id } } = await books.ok("add_bill", {
       name: "Gym",

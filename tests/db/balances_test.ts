@@ -53,7 +53,7 @@ testBooks("balances", { day: "2026-10-06" }, {
     await giro(books, ...OCTOBER);
     assertEquals(await known(books), [october]);
   },
-  "a format's stated day of the balance is used": async (books) => {
+  "a balance has the day that its format states": async (books) => {
     const mt940 = ":20:1\n:25:DE123/4567890\n:28C:1\n:60F:C261001EUR100,00\n:61:261002D30,00NMSC\n:86:Kiosk\n" +
       ":62F:C261005EUR70,00\n";
     const { warnings } = await commit(books, mt940, { account: "Bank" });
@@ -131,7 +131,7 @@ testBooks("balances", { day: "2026-10-06" }, {
     await giro(books, OCTOBER[0]!, noon);
     assertEquals(await amount(), "2790.00");
   },
-  "stating a balance changes no spending, also beside an expense, and a preview writes nothing": async (
+  "stating a balance changes no spending, even beside an expense, and a preview writes nothing": async (
     books,
   ) => {
     const items = [{ name: "Giro", amount: "900", kind: "balance" }, { name: "Tea", amount: "4" }];
@@ -151,7 +151,7 @@ testBooks("balances", { day: "2026-10-06" }, {
     assertEquals(other.warnings.map(({ code }: Json) => code), ["account_new"]);
     assertMatch(other.warnings[0].message, /^"Savings" is a new account\. The others are "Giro"/);
   },
-  "members with hidden payments see only balances that they stated; other organizations see none": async (
+  "members with hidden payments see only their own stated balances; other organizations see none": async (
     books,
     database,
   ) => {
@@ -219,7 +219,7 @@ testBooks("balances", { day: "2026-10-06" }, {
       'A statement says 3649.75 EUR for "Giro" on 2026-09-30, which counts, not 9.00 EUR. Ask the person which is right.',
     );
   },
-  "a day between two statements is answered with the balances around it": async (books, database) => {
+  "a day between two statements returns the balances around it": async (books, database) => {
     await giro(books, ...SEPTEMBER);
     await giro(books, ...OCTOBER);
     const between = "Giro: 3649.75 EUR on 2026-09-30, 2800.00 EUR on 2026-10-04; nothing between them is known.";
@@ -240,7 +240,7 @@ testBooks("balances", { day: "2026-10-06" }, {
     await books.ok("update_settings", { category: { action: "make_private", name: "Health" } });
     assertEquals(await hint("2026-10-02", member), undefined, "hidden balances stay hidden");
   },
-  "a balance of a future day is refused": async (books) => {
+  "a balance on a future day is refused": async (books) => {
     const items = [{ name: "Giro", kind: "balance", amount: "5", date: "2099-01-01" }];
     const { hint } = await books.fails("date_out_of_range", "log_expenses", { items });
     assertEquals(hint, "Give the balance of today or an earlier day. forecast estimates later ones.");

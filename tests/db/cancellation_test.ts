@@ -86,7 +86,7 @@ testBooks("draft_cancellation", { day: TODAY }, {
       assert(!next.includes("stays active") && next.includes("set.contract.confirmed_on"), next);
     }
   },
-  "a last day that passes without a confirmation is named, with the next possible end": async (books) => {
+  "names a last day that passes without a confirmation, with the next possible end": async (books) => {
     const id = await addGym(books, { contract: GYM });
     await books.ok("draft_cancellation", { bill_id: id });
     books.goTo("2026-01-31");
@@ -106,7 +106,7 @@ testBooks("draft_cancellation", { day: TODAY }, {
     });
     assertEquals(await textsOf(books, "cancel_by"), []);
   },
-  "on the last day says that the cancellation has to arrive today, and names the forms that still can": async (
+  "on the last day warns that the cancellation must arrive today, and names the forms that still can": async (
     books,
   ) => {
     const id = await addGym(books, { contract: { ...GYM, form: "letter" } });
@@ -209,7 +209,7 @@ testBooks("after a cancellation", { day: TODAY }, {
     assert(text!.includes("12.99 EUR on 2026-04-05 (2 charges)"), text);
     assertEquals(await textsOf(books, "savings"), []);
   },
-  "a charge after the end is named although no payment was ever linked to the bill, and isn't proposed": async (
+  "a charge after the end is named but not proposed, although no payment was ever linked to the bill": async (
     books,
   ) => {
     const id = await addGym(books);

@@ -150,7 +150,7 @@ testBooks("a contract", { day: TODAY }, {
     assertEquals((await set({ notice_days: 30 })).cancel_by, "2027-01-30");
     assertEquals((await show(books, id)).contract, undefined);
   },
-  "keeps the other facts when one is added, and empties a text": async (books) => {
+  "keeps the other facts when one is added, and can empty a text": async (books) => {
     const { id } = await add(books, "Gym", { contract: { ...GYM, customer_number: "1" } });
     const { bill, before } = await books.ok("update_bill", {
       bill_id: id,
@@ -207,7 +207,7 @@ testBooks("a contract", { day: TODAY }, {
     books.goTo("2026-12-01");
     assertEquals(textsOf((await books.ok("review_bills")).cancel_by), []);
   },
-  "is announced until the last day if its term ends within a month, and later ones in their last three days": async (
+  "is announced until the last day if its term ends within a month, and otherwise in its last three days": async (
     books,
   ) => {
     const contract = { started_on: "2025-12-15", term_months: 12, renewal_months: 0, notice: "1 month to month" };
@@ -235,7 +235,7 @@ testBooks("a contract", { day: TODAY }, {
     await books.ok("update_bill", { bill_id: id, set: { contract: { notice: "6 weeks to quarter" } } });
     assertEquals(await review("2027-01-10"), ["Gym can end on 2027-03-31; to end it, cancel by 2027-02-17."]);
   },
-  "is told in plain words where a change is listed": async (books) => {
+  "is described in plain words in the list of changes": async (books) => {
     const { id } = await add(books, "Gym");
     const facts = { started_on: "2025-03-01", term_months: 24, renewal_months: 0, notice: "1 month to month" };
     await books.ok("update_bill", { bill_id: id, set: { contract: { ...facts, form: "email" } } });
@@ -253,7 +253,7 @@ testBooks("a contract", { day: TODAY }, {
       "Club can end on 2026-12-14; to end it, cancel by 2026-12-01.",
     ]);
   },
-  "writes one month in the singular": async (books) => {
+  "names one month in the singular": async (books) => {
     const { contract } = await add(books, "Gym", { contract: { ...GYM, notice: "1 month to month" } });
     assertEquals(contract.notice, "1 month to month");
   },

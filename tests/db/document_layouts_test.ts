@@ -124,7 +124,7 @@ testBooks("a confirmed layout", {}, {
     assertEquals(amounts, [undefined, undefined, undefined, undefined]);
   },
 
-  "serves no other organization, and nobody who may not see its document": async (ana, database) => {
+  "serves no other organization and no person who may not see its document": async (ana, database) => {
     const [ben, other] = [await ana.join(), await openBooks(database)];
     const { id } = await add(ana, invoice());
     await say(ana, id, SAID);
@@ -168,7 +168,7 @@ testBooks("a confirmed layout", {}, {
     assertEquals(third.read.gross, "95.00");
   },
 
-  "gives the right amount or none, however the lines of later documents are shuffled": async (ana) => {
+  "yields the right amount or none, however the lines of later documents are shuffled": async (ana) => {
     const { id } = await add(ana, invoice());
     await say(ana, id, { gross: "84.20" });
     let seed = 7;
@@ -196,7 +196,7 @@ testBooks("a confirmed layout", {}, {
     assert(found > 10, `only ${found}`);
   },
 
-  "shows its page the places of missing facts, and assistants none": async (ana, database) => {
+  "shows the places of missing facts on its page, but not to assistants": async (ana, database) => {
     const { id } = await add(ana, invoice());
     const page = await database.asService<Json>("open_document", {
       ...{ user_id: ana.userId, document_id: id, content: false, at: "2026-11-20T12:00:00Z" },

@@ -40,7 +40,7 @@ testBooks("a document whose payee could not be read", {}, {
     assertEquals(second.filed, { id: bill.id, name: "Power", due_on: "2026-12-25" });
   },
 
-  "is known by its account once a document with that account was attached": async (ana) => {
+  "is recognized by its account once a document with that account was attached": async (ana) => {
     const { bill } = await ana.ok("add_bill", power());
     const iban = "DE89370400440532013000";
     const first = await keepDocument(ana, { ...POWER, iban });
@@ -81,7 +81,7 @@ testBooks("a document whose payee could not be read", {}, {
     assertStringIncludes(hint, "as proposal says");
   },
 
-  "is not matched to a payee by a part of another word": async (ana) => {
+  "is not matched to a payee by part of another word": async (ana) => {
     await ana.ok("add_bill", power({ payee: "Berliner Wasserbetriebe", name: "Water" }));
     assertEquals((await keepDocument(ana, { ...POWER, ...LETTERHEAD })).candidates, undefined);
   },
@@ -111,7 +111,7 @@ testBooks("a document that is unlike its record", {}, {
     assertStringIncludes(document.hint, "amount differs");
   },
 
-  "attached to a fixed bill says that the amounts differ": async (ana) => {
+  "attached to a fixed bill reports that the amounts differ": async (ana) => {
     const { bill } = await ana.ok("add_bill", power({ amount_mode: "fixed", amount: "80.00" }));
     const { id } = await keepDocument(ana, { ...POWER, payee: "Naturstrom AG" });
     const { document } = await ana.ok("attach_document", { document_id: id, to: bill.id });
@@ -124,7 +124,7 @@ testBooks("a document that is unlike its record", {}, {
     assertEquals([record, hint], [{ status: "open", amount: "84.20", currency: "EUR" }, "It is attached."]);
   },
 
-  "as a candidate shows a usual amount as such, and a bill that ended": async (ana) => {
+  "as a candidate marks a usual amount, and a bill that ended": async (ana) => {
     await ana.ok("add_bill", power());
     await keepDocument(ana, { ...POWER, payee: "Naturstrom AG" });
     const high = { ...POWER, payee: "Naturstrom AG", number: "NS-2", due_on: "2026-12-25", gross: "300.00" };
@@ -147,7 +147,7 @@ testBooks("a document that is unlike its record", {}, {
 });
 
 testBooks("an attached document", {}, {
-  "says whether its record is paid": async (ana) => {
+  "reports whether its record is paid": async (ana) => {
     const { bill } = await ana.ok("add_bill", power());
     const { id } = await keepDocument(ana, { ...POWER, payee: "Naturstrom AG" });
     await ana.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2026-11-25", advance: true, paid_on: "2026-11-19" });
@@ -155,7 +155,7 @@ testBooks("an attached document", {}, {
     assertEquals(record, { status: "paid", amount: "84.20", currency: "EUR", paid_on: "2026-11-19" });
   },
 
-  "of a deleted record says so until the deletion is undone": async (ana) => {
+  "of a deleted record reports the deletion until it is undone": async (ana) => {
     const { results: [lunch] } = await ana.ok("log_expenses", {
       items: [{ name: "Lunch", payee: "Bakery", amount: "14.50", date: "2026-11-14" }],
     });
@@ -219,7 +219,7 @@ testBooks("a changed account", {}, {
 });
 
 testBooks("a reminder", {}, {
-  "of a known invoice is matched to its record, even with a fee, and says that it is paid": async (ana) => {
+  "of a known invoice is matched to its record, even with a fee, and reports that it is paid": async (ana) => {
     const { bill } = await ana.ok("add_bill", power());
     await keepDocument(ana, { ...POWER, payee: "Naturstrom AG" });
     await ana.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2026-11-25", advance: true, paid_on: "2026-11-19" });
@@ -245,8 +245,8 @@ testBooks("a reminder", {}, {
   },
 });
 
-testBooks("list_documents says", {}, {
-  "which mail it cannot show, without words of its sender": async (ana, database) => {
+testBooks("list_documents reports", {}, {
+  "mail that it cannot show, without the sender's words": async (ana, database) => {
     const [ben, cem] = [await ana.join(), await ana.join()];
     const arrive = (
       state: string,

@@ -59,7 +59,7 @@ testBooks("attach_document", {}, {
     assertEquals((await next(ana, bill.id)).next_due, "2026-11-25");
   },
 
-  "leaves the amount of a fixed bill alone and asks when it differs": async (ana) => {
+  "keeps the amount of a fixed bill and asks when it differs": async (ana) => {
     const { bill } = await ana.ok("add_bill", power({ amount_mode: "fixed", amount: "80.00" }));
     const document = await add(ana, POWER);
     assertEquals(document.state, "question");
@@ -238,7 +238,7 @@ testBooks("attach_document", {}, {
     assertEquals(await ids(), []);
   },
 
-  "in the export comes with its file": async (ana, database) => {
+  "is exported with its file": async (ana, database) => {
     await ana.ok("add_bill", power());
     const one = await add(ana, POWER, "first");
     const two = await add(ana, { ...POWER, number: "SW-9", due_on: "2026-12-25" }, "second");

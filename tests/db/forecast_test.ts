@@ -97,7 +97,7 @@ testBooks("forecast", { day: TODAY }, {
     await books.fails("date_out_of_range", "forecast", { spend: "1", on: "2026-11-19" });
     assertEquals((await books.ok("forecast", { until: "2027-11-21" })).total.end.likely, "200.00");
   },
-  "balances in several currencies, cards and savings add up; without a rate they are left out": async (
+  "balances in several currencies, cards and savings add up; those without a rate are omitted": async (
     books,
     database,
   ) => {
@@ -160,32 +160,33 @@ testBooks("forecast", { day: TODAY }, {
       assertEquals(point(total.end), ["2026-11-30", "1500.00", "1500.00", "1500.00"]);
     }
   },
-  "an emptied account continues where its money went, and a bill belongs to the account of its charges": async (
-    books,
-  ) => {
-    const header = "Date,Name,Amount,Balance";
-    const rents = ["2026-09-02", "2026-10-02"].map((date, n) => `${date},Rent Meyer,-600.00,${2400 - 600 * n}.00`);
-    await commit(
+  "an emptied account continues in the account that got its money, and a bill belongs to the account of its charges":
+    async (
       books,
-      "Old bank",
-      [header, ...rents, "2026-10-30,Market,-60.00,1740.00", "2026-11-02,Transfer between own accounts,-1740.00,0.00"]
-        .join(
-          "\n",
-        ),
-    );
-    await commit(
-      books,
-      "New bank",
-      [header, "2026-11-02,Transfer between own accounts,1740.00,1740.00", "2026-11-10,Tea,-2.00,1738.00"].join("\n"),
-    );
-    await say(books, "Savings", "500");
-    await books.ok("add_bill", { name: "Rent Meyer", amount: "600", first_due: "2026-12-01" });
-    const { accounts, left_out } = await books.ok("forecast", { until: "2026-12-05" });
-    const [fresh, old, savings] = accounts.map(({ end }: Json) => Number(end.likely));
-    assertEquals([old, savings], [0, 500]);
-    assert(fresh < 1738 - 600 - 10 && fresh > 1738 - 600 - 40, `${fresh}`);
-    assertEquals(left_out.filter((text: string) => /total only/.test(text)), []);
-  },
+    ) => {
+      const header = "Date,Name,Amount,Balance";
+      const rents = ["2026-09-02", "2026-10-02"].map((date, n) => `${date},Rent Meyer,-600.00,${2400 - 600 * n}.00`);
+      await commit(
+        books,
+        "Old bank",
+        [header, ...rents, "2026-10-30,Market,-60.00,1740.00", "2026-11-02,Transfer between own accounts,-1740.00,0.00"]
+          .join(
+            "\n",
+          ),
+      );
+      await commit(
+        books,
+        "New bank",
+        [header, "2026-11-02,Transfer between own accounts,1740.00,1740.00", "2026-11-10,Tea,-2.00,1738.00"].join("\n"),
+      );
+      await say(books, "Savings", "500");
+      await books.ok("add_bill", { name: "Rent Meyer", amount: "600", first_due: "2026-12-01" });
+      const { accounts, left_out } = await books.ok("forecast", { until: "2026-12-05" });
+      const [fresh, old, savings] = accounts.map(({ end }: Json) => Number(end.likely));
+      assertEquals([old, savings], [0, 500]);
+      assert(fresh < 1738 - 600 - 10 && fresh > 1738 - 600 - 40, `${fresh}`);
+      assertEquals(left_out.filter((text: string) => /total only/.test(text)), []);
+    },
   "usual spending is the same when a person states a later balance": async (books) => {
     const days = ["2026-09-07", "2026-09-14", "2026-09-21", "2026-09-28", "2026-10-05", "2026-10-12", "2026-10-19"];
     const rows = [...days, "2026-10-26"].map((date) => `${date},Market,-70.00`);
@@ -232,7 +233,7 @@ testBooks("forecast", { day: TODAY }, {
     await income({ name: "Cleaning", amount: "300", date: "2026-11-16" });
     assertEquals((await expected("2026-12-01")).filter((text: string) => text.startsWith("Cleaning")).length, 2);
   },
-  "expected income is added, also when it is late, until it arrives": async (books, database) => {
+  "expected income is added until it arrives, even when it is late": async (books, database) => {
     await say(books, "Giro", "100", { date: "2026-11-18" });
     assertEquals(await codesOf(books), ["spending_unknown", "no_income"]);
     const income = async (day: string, column: string, more = "null, null") =>
@@ -309,7 +310,7 @@ testBooks("forecast", { day: TODAY }, {
     assertEquals(total.end.likely, "620.00");
     assertMatch(left_out.join(" "), /The accounts add up to 120\.00 EUR at the end, but the total is 620\.00:/);
   },
-  "recurring charges without a bill are named, as they are spread over the days": async (books) => {
+  "recurring charges without a bill are named, because the forecast spreads them over the days": async (books) => {
     const rows = ["09", "10", "11"].flatMap((month, n) => [
       `2026-${month}-02,Rent Meyer,-600.00,${3000 - 700 * n}.00`,
       `2026-${month}-09,${["Market", "Bookshop", "Tailor"][n]},-100.00,${2900 - 700 * n}.00`,

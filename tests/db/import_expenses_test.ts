@@ -225,7 +225,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     assertEquals(await count(books), 0);
   },
 
-  "answers a repeated commit with the first result and writes nothing twice": async (books) => {
+  "returns the first result for a repeated commit and writes nothing twice": async (books) => {
     const shown = await preview(books, THREE);
     const first = await commit(books, shown);
     const again = await commit(books, shown);

@@ -259,7 +259,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     }
   },
 
-  "ask and remember also for text passed in the call": async (books) => {
+  "ask and remember even for text passed in the call": async (books) => {
     const { data: { preview } } = await say(books, { csv: SIGNED, account: "Bank" });
     assertEquals(preview.questions.length, 1);
     const answered = await say(books, { import_id: preview.import_id, answers: { negative_is_expense: true } });
@@ -483,7 +483,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals(message, "This import was undone, and its file is gone.");
   },
 
-  "match expenses written after the preview, also at the commit": async (books) => {
+  "match expenses written after the preview, even at the commit": async (books) => {
     const shown = await upload(books, CSV);
     const taxi = { items: [{ name: "Taxi", amount: "20", date: "2026-10-02" }] };
     const { results: [{ id }] } = await books.ok("log_expenses", taxi);

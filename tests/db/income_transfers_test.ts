@@ -57,7 +57,7 @@ testBooks("a transfer that looks like spending and income", { day: "2026-10-20" 
     await books.ok("undo_change", { change_id });
     assertEquals(await sums(books), ["2.00", "1200.00"]);
   },
-  "is answered as in the month before": async (books) => {
+  "gets the answer of the previous month": async (books) => {
     for (const [answer, month, next, total] of [["same", "05", "06", undefined], ["new", "07", "08", "1200.00"]]) {
       const rows = (mm: string, [, name, amount]: Row): Row => [`2026-${mm}-02`, name, amount];
       await commit(books, await preview(books, "Giro", rows(month!, PAID), rows(next!, PAID)));

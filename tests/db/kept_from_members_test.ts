@@ -229,7 +229,7 @@ const isServer = Boolean(Deno.env.get("TEST_DATABASE_URL"));
 // See rows_read_test.ts: plans change whenever the server gathers statistics.
 if (!isServer) {
   testBooks("rows of a private category", {}, {
-    "need no look-up per row for a member who can't see them": async (ana, database) => {
+    "need no lookup per row for a member who can't see them": async (ana, database) => {
       const ben = await ana.join();
       await makePrivate(ana, "Payroll");
       await ana.ok("log_expenses", { items: [{ name: "Tea", amount: "2.00", date: "2026-11-19" }] });
@@ -310,7 +310,7 @@ testBooks("the salary of a payer with a private category", {}, {
 });
 
 testBooks("a member who sees only their own records", {}, {
-  "is told so, and not that the books lack income": async (ana) => {
+  "learns about the restriction instead of reading that the books lack income": async (ana) => {
     const ben = await ana.join();
     await ana.ok("log_expenses", { items: [{ name: "Salary", amount: "2000", kind: "income", date: "2026-11-01" }] });
     await ana.ok("update_settings", { own_only: true });

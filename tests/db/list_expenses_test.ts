@@ -252,7 +252,7 @@ testBooks("list_expenses", { day: TODAY }, {
     }
   },
 
-  "keeps its place when rows are added in between": async (books) => {
+  "keeps its place when rows are added between pages": async (books) => {
     await log(books, ...["A", "B", "C"].map((name) => ({ name, amount: "1" })));
     const first = await books.call("list_expenses", { limit: 2 });
     await log(books, { name: "D", amount: "1" });
@@ -261,7 +261,7 @@ testBooks("list_expenses", { day: TODAY }, {
     assertEquals(await names(books, { limit: 9, cursor: first.next_cursor }), ["A"]);
   },
 
-  "refuses a damaged cursor, or one of another query": async (books) => {
+  "refuses a damaged cursor and another query's cursor": async (books) => {
     await log(books, ...["A", "B", "C"].map((name) => ({ name, amount: "1" })));
     const { next_cursor: cursor } = await books.call("list_expenses", { limit: 1 });
     const text = atob(cursor.replaceAll("-", "+").replaceAll("_", "/"));

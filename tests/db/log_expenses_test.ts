@@ -10,7 +10,7 @@ const statuses = (data: Json) => data.results.map(({ status }: Json) => status);
 const count = async (books: Books) => (await books.call("list_expenses")).total_count;
 
 testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolkata" }, {
-  "questions an amount of more than a hundred times the largest before": async (books) => {
+  "questions an amount over a hundred times the largest earlier one": async (books) => {
     const codes = async (amount: string) =>
       (await books.call("log_expenses", { items: [{ name: `Car ${amount}`, amount }] })).warnings
         .map(({ code }: { code: string }) => code);
@@ -319,7 +319,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     assertEquals((await log(books, { name: "Ball", amount: "7" })).results[0].category, "Sport");
   },
 
-  "refuses a sentence as a category, also when missing ones are to be created": async (books) => {
+  "refuses a sentence as a category, even when it may create missing ones": async (books) => {
     for (const create_missing_categories of [false, true]) {
       for (const category of ["put it under food please", "same category as Food last time", "bitte zu Food buchen"]) {
         const error = await books.fails("category_not_found", "log_expenses", {

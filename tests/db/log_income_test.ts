@@ -26,7 +26,7 @@ const PAY: Row = ["2026-10-02", "Work GmbH salary", "2450.00"];
 const COFFEE: Row = ["2026-10-03", "Coffee", "-3.00"];
 
 testBooks("income", { day: "2026-10-28" }, {
-  "is kept apart from spending, and a repeated statement adds nothing": async (books) => {
+  "is separate from spending, and a repeated statement adds nothing": async (books) => {
     await books.ok("log_expenses", { items: [{ name: "Lunch", amount: "10" }] });
     const before = await books.ok("summarize_spending");
     const { data, change_id } = await say(books, { payee: "Work GmbH", note: "October" });
@@ -245,7 +245,7 @@ testBooks("income", { day: "2026-10-28" }, {
       /^Imported 1 expense: Rent; 1 income$/,
     );
   },
-  "of another export that words it differently is the same": async (books) => {
+  "of another export with different words is the same": async (books) => {
     await commit(books, [RENT, PAY]);
     const same: Row = ["2026-10-02", "Salary Work GmbH October", "2450.00"];
     const shown = await preview(books, [RENT, same, COFFEE]);
@@ -258,7 +258,7 @@ testBooks("income", { day: "2026-10-28" }, {
     assertEquals([again.data.income, await listed(books)], [undefined, [PAY]]);
     assertEquals((await books.ok("reconcile", { account: "Giro" })).bank_only, []);
   },
-  "of a closed month is stored once the month is reopened, also from another export": async (books) => {
+  "of a closed month is stored once the month is reopened, even from another export": async (books) => {
     await books.ok("update_settings", { closed_through: "2026-09" });
     assertEquals((await commit(books, [RENT, ["2026-09-30", "Work GmbH salary", "2450.00"]])).data.income, {
       closed: 1,
@@ -397,7 +397,7 @@ testBooks("income", { day: "2026-10-28" }, {
     assertEquals(warned(await say(books, { payee: "Globex Inc", amount: "2900", ...repeats })), []);
     assertEquals(warned(await say(books, { amount: "2950", ...repeats })), ["income_expected_twice"]);
   },
-  "is summed by sort, payer and month, and net is income less spending": async (books) => {
+  "is summed by kind, payer and month, and net is income minus spending": async (books) => {
     for (const date of ["2026-09-01", "2026-10-01"]) {
       await books.ok("log_expenses", { items: [{ name: "Rent", amount: "800", date }], on_duplicate: "allow" });
     }
@@ -455,7 +455,7 @@ testBooks("income", { day: "2026-10-28" }, {
       undefined,
     ]);
   },
-  "of a payer with a private category stays hidden, also in statements": async (books, database) => {
+  "of a payer with a private category stays hidden, even in statements": async (books, database) => {
     const member = await books.join();
     await books.ok("update_settings", { category: { action: "create", name: "Payroll" } });
     await books.ok("update_settings", { category: { action: "make_private", name: "Payroll" } });

@@ -93,7 +93,7 @@ testBooks("the limit for balances", { day: DAY }, {
     assertEquals(await below(spend), [["all", "2026-11-20", "400.00"]]);
     assertEquals(await below({ ...spend, account: "Giro" }), [["Giro", "2026-11-20", "100.00"]]);
   },
-  "names balances that are below it or have no rate, and says if no mail can come": async (books, database) => {
+  "names balances that are below it or have no rate, and reports if no mail can be sent": async (books, database) => {
     await say(books, "Card", "100");
     await database.query("update app.accounts set kind = 'card'");
     await database.query("update app.balances set amount_minor = -amount_minor");

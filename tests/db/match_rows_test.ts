@@ -134,7 +134,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     assertEquals(states, [...Array(8).fill("linked"), "new"]);
     assertEquals(new Set(matches.slice(0, 8).map(({ payment_ids }) => payment_ids[0])).size, ids.length);
   },
-  "matches one payment once, also across pages": async (books, database) => {
+  "matches one payment once, even across pages": async (books, database) => {
     await log(books, { name: "Lidl", amount: "7.00", date: "2026-10-03" });
     const { states, preview } = await match(books, database, [
       ["2026-10-03", "LIDL 1", "-7.00"],
@@ -570,14 +570,14 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     await books.ok("undo_change", { change_id });
     assertEquals(await totals(books), { EUR: "13.99" });
   },
-  "a charge with another amount is new if the bill's own charge came too": async (books, database) => {
+  "a charge with another amount is new if the bill's own charge arrived too": async (books, database) => {
     books.goTo("2026-10-01");
     await books.ok("add_bill", { name: "Amazon Prime", amount: "8.99", first_due: "2026-10-05", autopay: true });
     books.goTo("2026-10-20");
     const rows: Row[] = [["2026-10-05", "AMAZON PRIME", "-8.99"], ["2026-10-06", "AMAZON PRIME", "-9.99"]];
     assertEquals((await match(books, database, rows)).states, ["linked", "new"]);
   },
-  "a confirmed date of a bill leaves the bill's other payments alone": async (books, database) => {
+  "a confirmed date of a bill leaves the bill's other payments unchanged": async (books, database) => {
     books.goTo("2026-09-01");
     const { bill } = await books.ok("add_bill", { name: "Power", amount_mode: "variable", first_due: "2026-09-15" });
     books.goTo("2026-09-15");

@@ -57,7 +57,7 @@ testBooks("recurring charges", { day: TODAY }, {
     });
     assertEquals(calls, payees.length);
   },
-  "a charge whose text names only its purpose is called by its payee too": async (books) => {
+  "a charge whose text names only its purpose gets its payee's name too": async (books) => {
     const charges: Charge[] = [["2026-09-10", "13.99"], ["2026-10-10", "13.99"], ["2026-11-10", "13.99"]];
     await log(books, "Abo", charges, { payee: "Netflix International" });
     const [{ name, payee }] = await recurring(books);
@@ -73,7 +73,7 @@ testBooks("recurring charges", { day: TODAY }, {
     const [insurance] = (await recurring(books)).filter(({ name }) => name === "Car insurance");
     assertEquals([insurance.lowest, insurance.highest, insurance.next_on], ["420.00", "437.00", "2027-11-02"]);
   },
-  "differing amounts are proposed only of a payee without other charges": async (books) => {
+  "differing amounts are proposed only for a payee without other charges": async (books) => {
     await log(books, "City power", [["2026-09-15", "61.20"], ["2026-10-15", "74"], ["2026-11-16", "80.10"]]);
     await log(books, "Grocer", [["2026-09-15", "61.20"], ["2026-10-15", "74"], ["2026-11-16", "80.10"]]);
     await log(books, "Grocer", [["2026-10-21", "12"]]);
@@ -84,7 +84,7 @@ testBooks("recurring charges", { day: TODAY }, {
     assertEquals([power!.lowest, power!.highest, power!.amount], ["61.20", "80.10", "80.10"]);
     assertMatch(power!.text, /^City power charged between 61\.20 EUR and 80\.10 EUR, last 80\.10 EUR, every month/);
   },
-  "cash withdrawals are not proposed, their fees are": async (books) => {
+  "cash withdrawals are not proposed, but their fees are": async (books) => {
     const days = ["2026-09-08", "2026-10-08", "2026-11-09"];
     await log(books, "GELDAUTOMAT ALTSTADT", days.map((day) => [day, "150"]));
     await log(books, "Geldautomat Entgelt", days.map((day) => [day, "4.90"]));

@@ -76,7 +76,7 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
     assertEquals(await dump(database, books), before);
   },
 
-  "answers a repeated call with the first result": async (books) => {
+  "returns the first result for a repeated call": async (books) => {
     const call = { ...LUNCH, idempotency_key: "key-000001" };
     const first = await books.call("log_expenses", call);
     assertEquals(await books.call("log_expenses", call), { ...first, replayed: true });
@@ -112,7 +112,7 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
     assertEquals(await books.call("log_expenses", call), { ...first, replayed: true });
   },
 
-  "runs for members only": async (books, database) => {
+  "runs only for members": async (books, database) => {
     const stranger = await openBooks(database, { day: TODAY });
     const run = (claims: Json) =>
       database.asRole(
@@ -127,7 +127,7 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
     assertNotEquals(await run({ sub: books.userId, organization_id: books.organizationId }), nothing);
   },
 
-  "is callable by the service only": async (_books, database) => {
+  "is callable only by the service": async (_books, database) => {
     for (const role of ["anon", "authenticated"] as const) {
       const call = (sql: string) => database.asRole(role, {}, (session) => session.query(sql));
       await assertRejects(

@@ -148,7 +148,7 @@ testBooks("an expense's shares", {}, {
     assertEquals(await owed(ana, [ana, ben]), ["1→0 5.00 EUR"]);
   },
 
-  "of one part stay when the split changes": async (ana, database) => {
+  "of one part remain when the split changes": async (ana, database) => {
     const ben = await ana.join();
     const id = await log(ana, "100.00", { split: [{ amount: "80", category: "Groceries" }, { category: "Gifts" }] });
     const parts = (await ana.ok("list_expenses")).rows;
@@ -161,7 +161,7 @@ testBooks("an expense's shares", {}, {
     assertEquals(await owed(ana, [ana, ben]), ["0→1 15.00 EUR"]);
   },
 
-  "stay when records are merged": async (ana) => {
+  "remain when records are merged": async (ana) => {
     const ben = await ana.join();
     const [shared, plain] = [await log(ana, "10.00", { shared: {} }), await log(ana, "10.00", { name: "CARD 10" })];
     await ana.ok("update_expenses", { ids: [shared], merge_into: plain });
@@ -253,7 +253,7 @@ testBooks("spending by person", { day: "2026-11-20" }, {
     assertEquals([await upcoming("me"), await upcoming(mail(ben))], ["30.00", "7.00"]);
   },
 
-  "by bearer shows people with own-only access just their share": async (ana) => {
+  "by bearer shows people with own-only access only their share": async (ana) => {
     const ben = await ana.join();
     await log(ana, "9.00", { shared: { between: ["me", mail(ben)], shares: [1, 2] } });
     await ana.ok("update_settings", { own_only: true });
@@ -282,7 +282,7 @@ testBooks("spending by person", { day: "2026-11-20" }, {
     assertEquals(await grouped(ben, people, { recorded_by: "me", group_by: ["member"] }), ["0 32.00 2", "32.00 2"]);
   },
 
-  "follows the undo of a payment and its return": async (ana) => {
+  "follows the undo of a payment and its redo": async (ana) => {
     const ben = await ana.join();
     const people = [ana, ben];
     await log(ana, "2.00");
@@ -304,7 +304,7 @@ testBooks("spending by person", { day: "2026-11-20" }, {
     assertEquals(await seen(), paid);
   },
 
-  "leaves a deleted expense out, before and after its purge": async (ana, database) => {
+  "omits a deleted expense, before and after its purge": async (ana, database) => {
     const ben = await ana.join();
     const people = [ana, ben];
     await log(ana, "2.00");
@@ -322,7 +322,7 @@ testBooks("spending by person", { day: "2026-11-20" }, {
     assertEquals(await database.query("select id from app.payments where expense_id = $1", [gone]), []);
   },
 
-  "keeps apart what one person recorded in two organizations": async (ana, database) => {
+  "separates one person's records in two organizations": async (ana, database) => {
     const ben = await ana.join();
     const others = await openBooks(database, { day: "2026-11-20" });
     await addMember(database, others.organizationId, ben.userId, "member");
@@ -412,7 +412,7 @@ testBooks("a shared bill", {}, {
     assertEquals(await owed(ana, [ana, ben]), ["0→1 10.00 EUR"]);
   },
 
-  "leaves former members out as payer and bearers": async (ana, database) => {
+  "omits former members as payer and bearers": async (ana, database) => {
     const [ben, carla] = [await ana.join(), await ana.join()];
     const people = [ana, ben, carla];
     const rent = { name: "Rent", amount: "900.00", first_due: "2026-11-20", paid_by: mail(ben), shared: {} };

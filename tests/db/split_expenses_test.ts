@@ -55,7 +55,7 @@ testBooks("split", {}, {
     assertEquals(await amounts(books), [["Uncategorized", "5.00"]]);
   },
 
-  "is recognized as a duplicate, logged whole or as parts": async (books) => {
+  "is recognized as a duplicate, whether logged whole or as parts": async (books) => {
     const { data } = await log(books, { split: SPLIT, external_id: "r-1" });
     for (const more of [{}, { split: SPLIT }, { external_id: "r-1", amount: "90" }]) {
       const again = (await log(books, more)).data.results[0];

@@ -110,13 +110,13 @@ testBooks("a stated income", { day: "2026-11-30" }, {
     const { left_out } = await books.ok("forecast", { until: "2026-12-31" });
     assertEquals(left_out.filter((text: string) => /total only/.test(text)), []);
   },
-  "does not count another person's income in a month that its own is missing": async (books) => {
+  "does not count another person's income in a month without its own": async (books) => {
     await family(books, { days: BEN });
     await state(books, { name: "Ben's salary", amount: "2300", date: "2026-12-31" });
     assertEquals(await expected(books, "2026-12-31", "Own"), ["2026-12-28 2450.00"]);
     assertEquals(await expected(books, "2026-12-31", "Joint"), ["2026-11-30 2180.00", "2026-12-31 2300.00"]);
   },
-  "with a raise that begins later keeps the statement's until then": async (books) => {
+  "with a raise that begins later keeps the statement's amount until then": async (books) => {
     await family(books, { days: [...BEN, "11-30"] });
     for (const name of ["Gehalt Ben Weber", "Ben's salary"]) {
       const said = await state(books, { name, amount: "2380", date: "2027-05-31" });
@@ -154,7 +154,7 @@ testBooks("a private category", { day: "2026-11-30" }, {
     await state(books, { name: "Gehalt Anna Weber", date: "2027-01-28" });
     assertEquals(await seen(), []);
   },
-  "applies to entries of people who may not see it, which only they and those with access see": async (
+  "applies to entries of people who may not see it; only they and people with access see these entries": async (
     books,
     database,
   ) => {

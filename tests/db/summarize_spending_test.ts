@@ -45,7 +45,7 @@ testBooks("summarize_spending", { day: TODAY }, {
     assertEquals({ rows, total }, { rows: [], total: { amount: "0", currency: "JPY", count: 0, previous: "0" } });
   },
 
-  "knows the periods by name": async (books) => {
+  "accepts periods by name": async (books) => {
     const periods: Record<string, [string, string]> = {
       this_week: ["2026-10-05", "2026-10-11"],
       last_week: ["2026-09-28", "2026-10-04"],
@@ -71,7 +71,7 @@ testBooks("summarize_spending", { day: TODAY }, {
     assertEquals(await period({ period: "last_month" }), { from: "2024-01-01", to: "2024-01-31" });
   },
 
-  "compares with the period before, and with the year before": async (books) => {
+  "compares with the previous period and the previous year": async (books) => {
     const previous = async (question: Json) => (await books.ok("summarize_spending", question)).period.previous;
     const before: [Json, string, string][] = [
       [{ period: "last_month" }, "2026-08-01", "2026-08-31"],
@@ -233,7 +233,7 @@ testBooks("summarize_spending", { day: TODAY }, {
     assertEquals((await books.ok("summarize_spending", question)).total.change_percent, 0);
   },
 
-  "reports the first day of the books, also at the start of a running period": async (books) => {
+  "reports the first day of the books, even at the start of a running period": async (books) => {
     await log(books, { name: "Lunch", amount: "20", date: "2026-09-03" });
     books.goTo("2026-10-02");
     const question = { period: "this_month", compare: "previous_period" };

@@ -260,7 +260,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     await books.ok("mark_bill_paid", { bill_id: id, amount: "80", due_on: "2026-11-25" });
     assertEquals((await open(books, id)).provider.needs_review, undefined);
   },
-  "an outdated question is asked with its current reason": async (books, database) => {
+  "an outdated question names its current reason": async (books, database) => {
     const id = await connect(database, books);
     const date = { due_on: "2026-11-25" };
     const change = (occurrence: Json) =>
@@ -295,7 +295,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     assertEquals((await first(books, statement("85", "USD"))).status, "updated");
     assertEquals((await open(books, id)).provider.needs_review, undefined);
   },
-  "a corrected statement replaces the first while the date is open, and back": async (books, database) => {
+  "a corrected statement replaces the first while the date is open, and can be reverted": async (books, database) => {
     const id = await connect(database, books);
     for (const [day, amount, was] of [["21", "84", undefined], ["22", "90.5", "84.00"], ["23", "84", "90.50"]]) {
       books.goTo(`2026-11-${day}`);
@@ -338,7 +338,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     const again = await first(books, statement("95"), { period: "2026-11" });
     assertEquals([again.status, again.due_on, again.old], ["updated", "2026-11-30", "90.00"]);
   },
-  "reports errors, at once when the owner has to reconnect": async (books, database) => {
+  "reports errors, immediately when the owner must reconnect": async (books, database) => {
     const id = await connect(database, books);
     const tries: [string, Record<string, unknown>, string, string][] = [
       [
@@ -410,7 +410,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     books.goTo("2026-11-21");
     assertEquals((await first(books, statement("84"))).status, "updated");
   },
-  "an answer under another lease, or for a connection that ended meanwhile, is not stored": async (
+  "an answer under another lease, or for a connection that has ended, is not stored": async (
     books,
     database,
   ) => {

@@ -112,7 +112,7 @@ testBooks("tax", {}, {
     assertEquals((await books.ok("list_expenses", { query: "receipt" })).tax_by_currency, undefined);
   },
 
-  "of a total counts payments and refunds without recorded tax": async (books) => {
+  "in a total counts payments and refunds without recorded tax": async (books) => {
     await log(books, { tax_percent: 19 });
     await log(books, { is_refund: true });
     await log(books, { name: "No receipt" });

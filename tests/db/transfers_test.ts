@@ -29,7 +29,7 @@ const HEAD = "Buchungsdatum;Wertstellung;Status;Zahlungspflichtige*r;Zahlungsemp
 const BREAD: Row = ["2026-10-07", "Bread", "-3.00"];
 
 testBooks("transfers between accounts", { day: "2026-10-20" }, {
-  "a row with its other half in another account is left out, unless a person calls it an expense": async (books) => {
+  "a row with its other half in another account is omitted, unless a person calls it an expense": async (books) => {
     await commit(books, await preview(books, "Neobank", TOP_UP, COFFEE));
     const shown = await preview(books, "Giro", ["2026-10-04", "Dublin 8829", "-600.00"], BREAD);
     assertEquals([shown.rows_ok, shown.totals, asked(shown)], [1, { EUR: "3.00" }, []]);
@@ -49,7 +49,7 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     const other = await preview(books, "Savings", ["2026-10-05", "Dublin 8829", "-600.00"]);
     assertEquals([other.rows_ok, leftOut(other)], [1, []]);
   },
-  "a search that finds no spending names the transfers that are left out": async (books) => {
+  "a search that finds no spending names the omitted transfers": async (books) => {
     await commit(books, await preview(books, "Neobank", TOP_UP, COFFEE));
     await commit(books, await preview(books, "Giro", ["2026-10-04", "Dublin 8829", "-600.00"], BREAD));
     const search = async (reader: Books, more: Json = {}) =>
@@ -62,7 +62,7 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     await books.ok("update_settings", { own_only: true });
     assertEquals(await search(member), undefined);
   },
-  "reconcile and a search have the totals of transfers for each pair of accounts": async (books, database) => {
+  "reconcile and a search return the totals of transfers for each pair of accounts": async (books, database) => {
     const csv = "Date,Name,Amount\n2026-09-30,Transfer to savings account,-50\n2026-10-02,Kiosk,-3\n" +
       "2026-10-03,Transfer to savings account,-150\n2026-10-04,Dublin 8829,-600\n";
     const given = { account: "Giro", mapping: { negative_is_expense: true } };
@@ -238,7 +238,7 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     const done = await answered(books, shown, { row_2: "transfer", row_3: "new" });
     assertEquals([done.rows_ok, done.totals], [2, { EUR: "270.00" }]);
   },
-  "an answer about a standing order, also no, answers the same question about later rows": async (books) => {
+  'an answer about a standing order, even "no", answers the same question about later rows': async (books) => {
     const month = async (mm: string, amount = "-250,00", more: string[] = []) => {
       const row = (payee: string, note: string, sum: string) =>
         `05.${mm}.26;05.${mm}.26;Gebucht;Max Muster;${payee};${note};Ausgang;DE11;${sum};;;`;

@@ -214,7 +214,7 @@ testBooks("undo_change", { day: TODAY }, {
     assertEquals(await dump(database, books), empty);
   },
 
-  "reverts nothing when a record was changed since": async (books, database) => {
+  "reverts nothing when a record has changed since then": async (books, database) => {
     const [lunch] = await log(books, { name: "Lunch", amount: "14.50" }, { name: "Tea", amount: "2" });
     const member = await books.join();
     const updated = await member.call("update_expenses", { ids: [lunch], set: { amount: "20" } });
@@ -245,7 +245,7 @@ testBooks("undo_change", { day: TODAY }, {
     assertEquals((await books.call("list_expenses")).total_count, 0);
   },
 
-  "does not remove a bill that was paid since": async (books) => {
+  "does not remove a bill that was paid in the meantime": async (books) => {
     const added = await books.call("add_bill", { name: "Rent", amount: "1200", first_due: "2026-10-01" });
     const paid = await books.call("mark_bill_paid", { advance: true, bill_name: "rent" });
     const error = await books.fails("undo_conflict", "undo_change", { change_id: added.change_id });
@@ -257,7 +257,7 @@ testBooks("undo_change", { day: TODAY }, {
     assertEquals((await books.ok("list_bills", { status: "all" })).bills, []);
   },
 
-  "keeps a category that other records use meanwhile": async (books) => {
+  "keeps a category that other records use in the meantime": async (books) => {
     const sport = (name: string) =>
       books.call("log_expenses", {
         items: [{ name, amount: "1", category: "Sport" }],
@@ -297,7 +297,7 @@ testBooks("undo_change", { day: TODAY }, {
     await books.ok("undo_change", { change_id });
   },
 
-  "defaults to the caller's own changes; others' only by id": async (books, database) => {
+  "defaults to the caller's own changes, and reverts others' only by id": async (books, database) => {
     const member = await books.join();
     const own = await books.call("log_expenses", { items: [{ name: "Lunch", amount: "1" }] });
     const other = await member.call("log_expenses", { items: [{ name: "Tea", amount: "2" }] });

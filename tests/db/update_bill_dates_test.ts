@@ -237,7 +237,7 @@ testBooks("update_bill of one date", { day: TODAY }, {
       occurrence: { action: "snooze", due_on: "2026-12-05", snooze_until: "today" },
     });
   },
-  "set_amount: one date, even far ahead, also of a variable bill": async (books) => {
+  "set_amount: changes one date, even far ahead, and of a variable bill too": async (books) => {
     const id = await addRent(books, { amount_mode: "variable", amount: undefined });
     const { data } = await change(books, id, {
       occurrence: { action: "set_amount", due_on: "2027-01-05", amount: "84.20" },
@@ -342,7 +342,7 @@ testBooks("update_bill of one date", { day: TODAY }, {
     );
     assertEquals((await books.ok("list_expenses")).rows.length, 1);
   },
-  "a pause keeps a price that begins later and a schedule that changes meanwhile": async (books) => {
+  "a pause keeps a price that begins later and a schedule that changes in the meantime": async (books) => {
     const id = await addRent(books);
     await books.ok("update_bill", { bill_id: id, set: { amount: "1300" }, apply_from: "2027-03-01" });
     await change(books, id, { pause_until: "2027-02-01" });

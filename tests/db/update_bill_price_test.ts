@@ -37,7 +37,7 @@ testBooks("update_bill of a price", { day: TODAY }, {
     books.goTo("2027-02-06");
     assertEquals((await show(books, id)).overdue.map(({ amount }: Json) => amount), ["1200.00", "1200.00", "1300.00"]);
   },
-  "begins on its date even if the due day moves meanwhile": async (books) => {
+  "begins on its date even if the due day moves in the meantime": async (books) => {
     const id = await addRent(books);
     await change(books, id, { set: { amount: "1300" }, apply_from: "2027-02-01" });
     books.goTo("2026-11-21");
@@ -104,7 +104,7 @@ testBooks("update_bill of a price", { day: TODAY }, {
     const bill = await show(books, id);
     assertEquals([bill.overdue, bill.amount], [[{ due_on: "2026-12-05", amount: "600.00" }], "1300.00"]);
   },
-  "in another currency needs an amount, and nothing open in the old one": async (books) => {
+  "in another currency needs an amount, and no open date in the old currency": async (books) => {
     const id = await addRent(books);
     await books.fails("invalid_argument", "update_bill", { bill_id: id, set: { currency: "USD" } });
     const { data, change_id } = await change(books, id, { set: { currency: "USD", amount: "1400" } });

@@ -147,7 +147,7 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
       category: { action: "merge", name: "Food", into: "food" },
     });
   },
-  "merge says how much income it moves beside expenses": async (books) => {
+  "merge reports the income that it moves besides expenses": async (books) => {
     await log(books, "Lunch", "Food");
     await books.ok("log_expenses", {
       items: ["Pay", "Bonus"].map((name) => ({ name, amount: "100", kind: "income", category: "Food" })),
@@ -202,7 +202,7 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
     await books.ok("undo_change", { change_id });
     assertEquals((await categories(books)).includes("Food"), true);
   },
-  "with preferences: both or neither": async (books) => {
+  "with preferences: both change or neither does": async (books) => {
     await books.fails("invalid_argument", "update_settings", {
       category: { action: "create", name: "Pets" },
       timezone: "nowhere",

@@ -129,7 +129,7 @@ testBooks("an empty result suggests near matches", { day: "2026-11-27" }, {
     assertStringIncludes(hint, "details.bills names 60 of the 61 bills");
   },
 
-  "there is no hint when a row was found or none would match": async (books, database) => {
+  "no hint appears when a row was found or none would match": async (books, database) => {
     await logged(books);
     assertEquals(await askBoth(books, { query: "dinner", from: "2026-11-01", to: "2026-11-27" }), [
       undefined,

@@ -88,7 +88,7 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     assertEquals(await total(books), "1150.00");
   },
 
-  "other money is logged without a question": async (books) => {
+  "an unrelated payment is logged without a question": async (books) => {
     await withRent(books);
     await addBill(books, { name: "Loan 2", amount: "80.00", frequency: "monthly", first_due: "2026-11-28" });
     for (

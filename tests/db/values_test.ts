@@ -150,7 +150,7 @@ testBooks(
       assertMatch(warnings[0].message, /from 2026-11-16 on/);
     },
 
-    "is the bank's charge when one is given": async (books, database) => {
+    "equals the bank's charge when the caller gives one": async (books, database) => {
       await addRate(database, "USD", "2026-11-20", "1.1");
       await addRate(database, "GBP", "2026-11-20", "0.8");
       const { bill, paid } = await payHosting(books, { charged: { amount: "101.37" } });
@@ -269,7 +269,7 @@ testBooks(
       assert(other);
     },
 
-    "of one organization changes no other": async (books, database) => {
+    "of one organization changes no other organization's values": async (books, database) => {
       await addRate(database, "USD", "2026-11-20", "1.25");
       await books.ok("log_expenses", { items: [{ name: "Euro", amount: "8" }] });
       const before = await database.query(

@@ -142,7 +142,7 @@ const FAULTS: Record<string, { fault: Fault; told: RegExp; lines?: number }> = {
     },
     told: /X-Forwarded-Host changes/,
   },
-  "a proxy takes WWW-Authenticate away": {
+  "a proxy removes WWW-Authenticate": {
     fault: where(at("/api/mcp"), { headers: { "www-authenticate": null } }),
     told: /\/api\/mcp without a token has no WWW-Authenticate/,
     lines: 3,

@@ -5,7 +5,7 @@ import { readSchemaFiles } from "../../local/sql/schema_files.ts";
 import { meaningOf } from "../../local/sql/tokens.ts";
 
 const CASES: Record<string, [before: string, after: string]> = {
-  "words are lower case, also in bodies; names in quotes, literals and patterns are left alone": [
+  "words are lower case, even in bodies; names in quotes, literals and patterns remain unchanged": [
     `CREATE FUNCTION f() RETURNS text LANGUAGE plpgsql AS $$\nBEGIN\n  RETURN format('SELECT %I', "Name");\nEND\n$$;`,
     `create function f() returns text language plpgsql as $$\nbegin\n  return format('SELECT %I', "Name");\nend\n$$;\n`,
   ],

@@ -65,7 +65,7 @@ const FAILURES: Record<
     status: 400,
     words: /Meter &amp; Sons doesn’t accept what you entered\. It may be mistyped or expired/,
   },
-  "does not let it read this": {
+  "does not let it read the amount": {
     answer: () => Response.json({ message: CANARY }, { status: 403 }),
     status: 400,
     words: /or not allowed to read what was charged/,
@@ -81,22 +81,22 @@ const FAILURES: Record<
     status: 503,
     words: /can’t be reached right now/,
   },
-  "answers a page": {
+  "returns a page": {
     answer: () => new Response(`<html>${CANARY}</html>`, { headers: { "content-type": "text/html" } }),
     status: 503,
     words: /We don’t understand the response from Meter &amp; Sons/,
   },
-  "leaves the amount out": {
+  "omits the amount": {
     answer: () => Response.json({ error: CANARY }),
     status: 503,
     words: /We don’t understand the response from Meter &amp; Sons/,
   },
-  "is read by an adapter that has a fault": {
+  "has a faulty adapter": {
     answer: () => Response.json({ amount: "defect" }),
     status: 503,
     words: /Something went wrong on our side/,
   },
-  "sends us elsewhere": {
+  "redirects elsewhere": {
     answer: () => new Response(null, { status: 302, headers: { location: `https://evil.example/?${CANARY}` } }),
     status: 503,
     words: /We don’t understand the response from Meter &amp; Sons/,

@@ -26,7 +26,7 @@ const OUTAGES: Record<string, { answer: () => Promise<Response>; status: number;
     status: 503,
     error: "temporarily_unavailable",
   },
-  "answers 503": {
+  "returns 503": {
     answer: () => Promise.resolve(new Response("{}", { status: 503 })),
     status: 503,
     error: "temporarily_unavailable",
@@ -41,27 +41,27 @@ const OUTAGES: Record<string, { answer: () => Promise<Response>; status: number;
     status: 503,
     error: "temporarily_unavailable",
   },
-  "answers with an empty object": {
+  "returns an empty object": {
     answer: () => Promise.resolve(Response.json({})),
     status: 503,
     error: "temporarily_unavailable",
   },
-  "answers with a list": {
+  "returns a list": {
     answer: () => Promise.resolve(Response.json(["rotated"])),
     status: 503,
     error: "temporarily_unavailable",
   },
-  "answers with an unknown outcome": {
+  "returns an unknown outcome": {
     answer: () => Promise.resolve(Response.json({ outcome: "banana" })),
     status: 503,
     error: "temporarily_unavailable",
   },
-  "answers ok without details": {
+  "returns ok without details": {
     answer: () => Promise.resolve(Response.json({ outcome: "rotated" })),
     status: 503,
     error: "temporarily_unavailable",
   },
-  "answers with another server's page": {
+  "returns another server's page": {
     answer: () => Promise.resolve(new Response("<h1>Bad gateway</h1>", { status: 502 })),
     status: 503,
     error: "temporarily_unavailable",
@@ -72,7 +72,7 @@ const OUTAGES: Record<string, { answer: () => Promise<Response>; status: number;
     status: 503,
     error: "temporarily_unavailable",
   },
-  "does not answer in time": {
+  "does not respond in time": {
     answer: () => Promise.reject(new DOMException("The signal has been aborted", "TimeoutError")),
     status: 503,
     error: "temporarily_unavailable",

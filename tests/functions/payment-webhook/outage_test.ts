@@ -51,10 +51,10 @@ const OUTAGES: Record<string, Answer | null> = {
   "in a deadlock": refusing(500, "40P01"),
   "behind its migrations, as PostgREST sees it": refusing(404, "PGRST202"),
   "behind its migrations, as PostgreSQL sees it": refusing(404, "42883"),
-  "behind a gateway that answers nothing": lying(null),
-  "behind a gateway that answers an empty object": lying({}),
-  "behind a gateway that answers a list": lying([]),
-  "behind a gateway that answers another outcome": lying({ outcome: "ok" }),
+  "behind a gateway that returns nothing": lying(null),
+  "behind a gateway that returns an empty object": lying({}),
+  "behind a gateway that returns a list": lying([]),
+  "behind a gateway that returns another outcome": lying({ outcome: "ok" }),
 };
 
 for (const [outage, answer] of Object.entries(OUTAGES)) {
