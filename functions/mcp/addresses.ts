@@ -21,7 +21,7 @@ export interface Addresses {
   deletionUrl: (organizationId: string) => string;
   /** The page of a proposal. */
   proposalUrl: (proposalId: string) => string;
-  /** The page that takes the file of an import. */
+  /** The page that accepts an import's file. */
   uploadUrl: (importId: string) => string;
   /** The page of a document. */
   documentUrl: (documentId: string) => string;

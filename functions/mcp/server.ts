@@ -64,7 +64,7 @@ export interface ProgressEvent extends Progress {
   message?: string;
 }
 
-/** Names the arguments that hold files. Other hosts don't fill them, and their models would invent an address. */
+/** Names the arguments that contain files. Other hosts don't fill them, and their models would invent a URL. */
 const FILE_ARGUMENTS = "openai/fileParams";
 
 function withoutFiles({ inputSchema, _meta, ...listed }: Tool["listed"]): Tool["listed"] {

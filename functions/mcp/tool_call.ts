@@ -141,7 +141,7 @@ function listCommit({ data, error, ...envelope }: Envelope, schema: JsonSchema):
   };
 }
 
-/** A write that its arguments kept from the SQL gets the same refusal as one that reached it. */
+/** A write whose arguments are invalid gets the same refusal as one that reached the SQL. */
 function refuseNarrowed(caller: Authentication, tool: Tool | undefined): Authentication | NarrowedWrite {
   if (caller.outcome !== "ok" || caller.barred_by !== "grant" || tool?.listed.annotations.readOnlyHint !== false) {
     return caller;

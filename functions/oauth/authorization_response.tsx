@@ -64,7 +64,7 @@ export function redirectRefusal(
   return redirect(withParameters(request.redirect_uri, answer), status);
 }
 
-/** Gives the client its code. The 303 keeps the browser from resending the form to the client. */
+/** Sends the code to the client. The 303 prevents the browser from resending the form to the client. */
 export function redirectWithCode(
   { urls }: Pick<AuthorizationServer, "urls">,
   { request, code }: { request: Verified; code: string },

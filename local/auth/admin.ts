@@ -125,7 +125,7 @@ async function banByAdmin(request: Request, database: SqlDatabase, id: string): 
   return await answerWithUser(database, id);
 }
 
-/** With `should_soft_delete` the row stays, without data that identifies the person or allows sign-in. */
+/** With `should_soft_delete` the row remains, without data that identifies the person or allows sign-in. */
 async function deleteByAdmin(request: Request, database: SqlDatabase, id: string): Promise<Response> {
   const { should_soft_delete } = await request.json().catch(() => ({}));
   const statements = should_soft_delete

@@ -132,7 +132,7 @@ class Listener {
   #connectLater(): void {
     if (this.#isClosed) return;
     this.#timer = setTimeout(() => {
-      // Notifications may have been missed meanwhile.
+      // The listener may have missed notifications in the meantime.
       this.#connect().then(this.onNotify, () => this.#connectLater());
     }, LISTEN_AGAIN_MS);
   }

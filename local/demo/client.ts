@@ -43,7 +43,7 @@ export class MemoryProvider implements OAuthClientProvider {
 
 /**
  * Connects to a connector that requires a sign-in.
- * @param decide takes a person through an authorization request and returns the redirect URI with the code.
+ * @param decide guides a person through an authorization request and returns the redirect URI with the code.
  */
 export async function connect(
   mcpUrl: string,

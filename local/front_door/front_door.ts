@@ -25,7 +25,7 @@ export interface FrontDoorOptions {
 
 export type FrontDoor = (request: Request, client?: Client) => Promise<Response>;
 
-/** @returns a handler that takes a request and facts about its caller. */
+/** @returns a handler for a request and facts about its caller. */
 export function createFrontDoor(
   { functionsUrl, secret, fetch = globalThis.fetch, timer = systemTimer, log }: FrontDoorOptions,
 ): FrontDoor {

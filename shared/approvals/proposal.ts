@@ -120,8 +120,8 @@ export type Proposals = z.infer<typeof Proposals>;
 export type Decision = "approve" | "refuse" | "withdraw";
 
 /**
- * `already`: decided before. `changed`: the shown version differs from the stored one. `busy`: another write holds the
- * books; retry.
+ * `already`: decided before. `changed`: the shown version differs from the stored one. `busy`: another write has
+ * locked the books; retry.
  */
 export const Decided = outcome(
   ["approved", "refused", "withdrawn", "stale", "expired", "already", "changed", "not_allowed", "unknown", "busy"],

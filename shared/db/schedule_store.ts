@@ -1,4 +1,4 @@
-/** The database call that tells a monitor about the schedule. */
+/** The database call behind a monitor's report about the schedule. */
 import { ScheduleReport } from "../jobs/schedule_health.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";

@@ -11,7 +11,7 @@ export class Place {
 
   constructor(private readonly queue: { leave(): void; takeBack(): void }) {}
 
-  /** Waits without the place and takes it back afterwards. */
+  /** Waits without the place, and reclaims it afterwards. */
   async outside<Result>(wait: () => Promise<Result>): Promise<Result> {
     if (this.#isOver) return await wait();
     if (this.#waits++ === 0) this.queue.leave();

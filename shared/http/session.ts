@@ -37,11 +37,11 @@ export const sessionCookie = (config: Pick<Config, "siteUrl">) =>
   config.siteUrl.startsWith("https:") ? "__Host-session" : "session";
 
 /**
- * The signed-in user, or null. Refreshes an expired session and sends the new cookies with the response. Ends sessions
- * that began with a sign-in method that we do not offer, here and at the identity provider; a suspended person's
- * session ends in this browser only.
- * @throws {AppError} `unavailable` when the identity provider does not answer within 3 s (cookies are kept);
- *   `suspended`.
+ * The signed-in user, or null. Refreshes an expired session and sends the new cookies with the response. If a session
+ * began with an unsupported sign-in method, ends it here and at the identity provider; a suspended person's session
+ * ends only in this browser.
+ * @throws {AppError} `unavailable` when the identity provider does not respond within 3 s (cookies are kept);
+ * `suspended`.
  */
 export async function readSession(c: AppContext, deps: SessionDeps): Promise<SignedInUser | null> {
   if (!hasSession(c, deps.config)) return null;

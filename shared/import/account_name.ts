@@ -1,4 +1,4 @@
-/** Names an account for which the file gives a number and perhaps a bank: "DKB 2051", "DE02…2051". */
+/** Names an account from its number in the file, and its bank if known: "DKB 2051", "DE02…2051". */
 import { isCode } from "./money_text.ts";
 import { cut, oneLine, shorten } from "./shorten.ts";
 import type { Account } from "./statement.ts";

@@ -81,7 +81,7 @@ export function isDirections(rows: CsvRow[], column: number): boolean {
     (!all.includes("own_transfer") || cells.some((cell) => PROGRAM_WORDS.test(cell)));
 }
 
-/** Whether every row either came in or names a way to pay. "Credit" can mean both, so it proves nothing. */
+/** Whether every row is incoming or names a way to pay. "Credit" can mean both, so it proves nothing. */
 export const mayBeIncome = (rows: CsvRow[], column: number) =>
   rows.every(({ cells }) => directionOf((cells[column] ?? "").slice(0, 40)) === "in");
 

@@ -13,7 +13,10 @@ export function settleSides({ out, in: into, amount, ...rest }: RoleColumns, tol
   return isSided ? { ...rest, ...(out && { out }), ...(into && { in: into }) } : { ...rest, ...(amount && { amount }) };
 }
 
-/** Beside charges, payments are the card's payments. Two words for money out don't name two sides. */
+/**
+ * A column of payments beside a column of charges contains the card's payments. Two words for money out don't name two
+ * sides.
+ */
 export function tellCharges(columns: RoleColumns, plain: string[], isOut: (column: number) => boolean): RoleColumns {
   const [one] = columns.out ?? [];
   const other = one === undefined || columns.in ? -1 : plain.findIndex((_, column) => column !== one && isOut(column));

@@ -161,7 +161,7 @@ function guessColumns(
     plainHeaders,
     (column) => isFree(column) && rankIn("out", plainHeaders[column]!, headers[column]!) !== undefined,
   );
-  // A row with an empty day takes the next best day.
+  // A row with an empty day uses the next best day.
   if (columns.date?.length && told.date === undefined) {
     const isDay = (column: number) => rankOf("date", plainHeaders[column]!) !== undefined && isFree(column);
     columns.date.push(
@@ -212,7 +212,7 @@ function guessColumns(
   const states = headers.flatMap((_, column) => !named.includes(column) && saysUnbooked(rows, column) ? column : []);
   if (states.length > 0) columns.state = [...columns.state ?? [], ...states];
   const [money] = columns.amount ?? columns.out ?? columns.in ?? [];
-  // A currency in the amounts' header belongs to them, even beside a column with the shop's currency.
+  // A currency in the amounts' header applies to them, even beside a column with the shop's currency.
   if (money !== undefined && told.currency === undefined && currencyInHeader(headers[money]!)) delete columns.currency;
   if (columns.currency === undefined && !saysCurrency(rows, headers, money)) {
     const all = plainHeaders.flatMap((header, column) =>
@@ -252,7 +252,7 @@ function guessColumns(
       }
     }
   }
-  // A row without a name takes its next best text as its name.
+  // A row without a name uses its next best text as its name.
   if (columns.name?.length && told.name === undefined) {
     const varies = (column: number) => distinct(column) > 1 || rows.some(({ cells }) => !cells[column]);
     const texts = free().filter((column) => isText(rows, column) && varies(column) && !saysTheSame(rows, column));

@@ -50,7 +50,7 @@ export interface LeftOutRow {
   name: string;
   /** Who sent it, if it is income. */
   payee?: string;
-  /** The account that it came from, if it is income. */
+  /** The account that paid it, if it is income. */
   counter_account?: string;
   amount: string;
   currency?: string;

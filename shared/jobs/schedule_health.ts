@@ -5,7 +5,7 @@ import * as z from "zod/mini";
 export const ScheduleReport = z.object({
   /** The database's clock. */
   at: z.string(),
-  /** Whether the vault holds the schedule's secrets. */
+  /** Whether the vault contains the schedule's secrets. */
   vault: z.object({ project_url: z.boolean(), cron_secret: z.boolean() }),
   schedules: z.array(z.object({
     name: z.string(),

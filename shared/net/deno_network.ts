@@ -6,7 +6,7 @@ export function createDenoNetwork({ caCerts }: { caCerts?: string[] } = {}): Net
   return {
     async resolve(name, type) {
       try {
-        // The trailing dot keeps the resolver from trying this machine's search domains.
+        // The trailing dot prevents the resolver from trying this machine's search domains.
         return await Deno.resolveDns(`${name}.`, type);
       } catch (thrown) {
         if (thrown instanceof Deno.errors.NotFound) return [];

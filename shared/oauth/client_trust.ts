@@ -50,7 +50,7 @@ export function judgeClient({ clientId, name, redirectUri }: AskingClient): Clie
   const judged = judgeRedirectUri(redirectUri);
   if (!judged.ok) return { publisher: { kind: "unconfirmed" }, doubt: null };
   const { target } = judged;
-  // A host that publishes its client's redirect URIs vouches for them, so only the name remains to be checked.
+  // A host that publishes its client's redirect URIs confirms them, so only the name remains to be checked.
   const document = isDocumentUrl(clientId) ? new URL(clientId) : undefined;
   const documentApp = appOfDocument(clientId);
   const callbackApp = appOfCallback(redirectUri);

@@ -76,6 +76,6 @@ export const TabList = ({ tabs: { id, name, pages, current }, words: { organizat
   </nav>
 );
 
-/** Set by the account page, which keeps the organization that its reader came from. */
+/** Set by the account page, which preserves the organization from which its reader came. */
 export const accountPath = (tabs: Tabs | undefined): string =>
   tabs && tabs.organizations.length > 1 ? `/account?organization=${tabs.id}` : "/account";

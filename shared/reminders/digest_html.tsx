@@ -248,7 +248,7 @@ const Amount = ({ padding, children }: { padding: string; children?: string }) =
   <td class="line" align="right" style={`padding:${padding};${NUMBER}`}>{children}</td>
 );
 
-/** The name and amount, with the details below across the full width. */
+/** The name and amount on one line, and the details below across the full width. */
 function Line({ row: { name, date, distance, amount, notes } }: { row: Row }) {
   return (
     <>

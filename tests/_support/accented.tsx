@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /**
- * Test language `en-XA`: every catalog letter has an accent, facts stay as they are. A word without accents is
+ * Test language `en-XA`: every catalog letter has an accent, and facts remain unchanged. A word without accents is
  * hard-coded, so translations would miss it.
  */
 import { isValidElement } from "hono/jsx";

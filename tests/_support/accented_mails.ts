@@ -47,7 +47,7 @@ const textsIn = (facts: unknown): string[] =>
 
 /**
  * Words that are neither accented nor facts; empty when all text comes from a catalog.
- * @param facts may appear anywhere, also truncated
+ * @param facts may appear anywhere, even truncated
  */
 export function plainWords(text: string, facts: unknown): string[] {
   const known = textsIn(facts).flatMap(wordsIn);

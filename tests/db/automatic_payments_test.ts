@@ -93,7 +93,7 @@ test("an automatic payment names its payer, or nobody if several people could ha
   assertEquals(await payers(), [undefined, "nobody named"]);
 });
 
-test("upcoming dates count for the person who is expected to pay", async (_database, books) => {
+test("upcoming dates are attributed to the person who is expected to pay", async (_database, books) => {
   const ben = await books.join();
   const mail = `${ben.userId}@example.com`;
   await addBill(books, { name: "Rent", first_due: "2026-11-28", paid_by: mail, amount: "900" });

@@ -21,7 +21,7 @@ testBooks("review_bills", { day: TODAY }, {
     assertEquals(Object.values(data.counts), [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     assertEquals(data.overdue, []);
   },
-  "overdue: each bill once, with its whole remaining amount": async (books) => {
+  "overdue: lists each bill once, with its whole remaining amount": async (books) => {
     const id = await add(books, "Rent", { amount: "100" });
     await add(books, "Gym", { first_due: "2027-03-01" });
     books.goTo("2027-01-10");
@@ -95,7 +95,7 @@ testBooks("review_bills", { day: TODAY }, {
       "Rent will cost 950.00 EUR from 2027-03-03, up from 900.00 EUR (+5.6%), which is 600.00 EUR more a year.",
     ]);
   },
-  "unusual_amounts: far from the median of at least three": async (books) => {
+  "unusual_amounts: lists amounts far from the median of at least three": async (books) => {
     const id = await add(books, "Power", { amount: undefined, amount_mode: "variable" });
     for (const amount of ["80", "90", "84.20"]) {
       await books.ok("mark_bill_paid", { bill_id: id, amount, due_on: await next(books, id) });
@@ -113,7 +113,7 @@ testBooks("review_bills", { day: TODAY }, {
       "Power due 2027-03-01 is 130.00 EUR, usually about 84.20 EUR (+54.4%).",
     ]);
   },
-  "possible_duplicates: the same payee, frequency and amount, or the same name": async (books) => {
+  "possible_duplicates: lists bills with the same payee, frequency and amount, or the same name": async (books) => {
     await add(books, "Netflix");
     const twin = await add(books, "netflix", { amount: "12" });
     await add(books, "Streaming", { payee: "Netflix" });
@@ -127,7 +127,7 @@ testBooks("review_bills", { day: TODAY }, {
     await books.ok("update_bill", { bill_id: twin, set: { status: "cancelled" } });
     assertEquals((await books.ok("review_bills")).counts.possible_duplicates, 1);
   },
-  "possible_duplicates: a bill whose price changed is still recognized by the earlier one": async (books) => {
+  "possible_duplicates: recognizes a bill whose price changed by the earlier one": async (books) => {
     const rent = await add(books, "Rent", { payee: "Landlord", amount: "1450" });
     await add(books, "Czynsz", { payee: "Landlord", amount: "1450" });
     const found = async () => textsOf((await books.ok("review_bills")).possible_duplicates);
@@ -139,7 +139,7 @@ testBooks("review_bills", { day: TODAY }, {
     books.goTo("2028-01-10");
     assertEquals(await found(), []);
   },
-  "trials_ending and cancel_by: within the horizon": async (books) => {
+  "trials_ending and cancel_by: list dates within the horizon": async (books) => {
     await add(books, "Zoom", { trial_ends_on: "2026-11-25" });
     await add(books, "Gym", { renews_on: "2027-03-01", notice_days: 90 });
     await add(books, "Late", { renews_on: "2026-12-01", notice_days: 30 });
@@ -150,7 +150,7 @@ testBooks("review_bills", { day: TODAY }, {
     assertEquals(textsOf(data.cancel_by), ["Gym renews on 2027-03-01; to end it, cancel by 2026-12-01."]);
     assertEquals((await books.ok("review_bills", { horizon_days: 5 })).counts.cancel_by, 0);
   },
-  "provider_attention: links that need a person": async (books, database) => {
+  "provider_attention: lists links that need a person": async (books, database) => {
     const more = { amount: undefined, amount_mode: "variable" };
     await link(database, books, await add(books, "A", more), "'needs_reauth', 2, null");
     await link(database, books, await add(books, "B", more), "'active', 1, '2026-10-01'");
@@ -182,7 +182,7 @@ testBooks("review_bills", { day: TODAY }, {
     const { provider_attention } = await books.ok("review_bills");
     assertEquals(provider_attention.map(({ name, kind }: Json) => [name, kind]), [["Power", "amount_missing"]]);
   },
-  "a paused bill is ignored": async (books) => {
+  "ignores a paused bill": async (books) => {
     const id = await add(books, "Rent", { trial_ends_on: "2026-11-25" });
     await books.ok("update_bill", { bill_id: id, set: { status: "paused" } });
     books.goTo("2027-01-10");

@@ -306,7 +306,7 @@ testBooks("get_context", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolk
       `The trial of the Team plan ends on 2026-10-20. From then on ${name} is without access for AI assistants, amounts from bill ` +
       "providers and reminder emails until its owner chooses a plan that includes them.",
     ]);
-    // The history of payments stays.
+    // The payments remain in the history.
     await set("plan = 'pro'");
     assertEquals(await warnings("2026-10-15"), [
       `The trial of the Team plan ends on 2026-10-20. From then on ${name} is without amounts from bill providers until its owner ` +

@@ -10,7 +10,9 @@ const spend = (books: Books, items: [date: string, name: string, amount: string,
   });
 
 testBooks("show_spending_chart", { day: "2026-10-06" }, {
-  "by category: largest first, with totals as in summarize_spending and an equally long comparison": async (books) => {
+  "lists categories largest first, with totals as in summarize_spending and an equally long comparison": async (
+    books,
+  ) => {
     await spend(books, [
       ["2026-10-01", "Rent", "900", "Housing"],
       ["2026-10-02", "Lunch", "14.50", "Food"],
@@ -104,7 +106,7 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
     assertEquals(data.table.split("\n")[0], "21.00 EUR in the last 12 months; the books begin on 2025-04-29.");
   },
 
-  "over time: every step, even those without a payment": async (books) => {
+  "shows every step over time, even those without a payment": async (books) => {
     await spend(books, [["2026-10-01", "A", "1"], ["2026-10-04", "B", "2.50"], ["2026-08-31", "C", "4"]]);
     const month = await books.ok("show_spending_chart", { chart: "over_time" });
     assertEquals([month.unit, month.series[0].points.map(({ x, y }: Json) => `${x.slice(8)} ${y}`)], [
@@ -130,7 +132,7 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
     ]);
   },
 
-  "categories over time: five of them and the rest, which add up": async (books) => {
+  "shows five categories over time and the rest, which add up": async (books) => {
     await spend(
       books,
       ["Aa", "Bb", "Cc", "Dd", "Ee", "Ff", "Gg"].map((name, i) => ["2026-10-02", name, `${10 - i}`, name]),
@@ -147,7 +149,7 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
     assertEquals([sum, data.total.amount], [49, "49.00"]);
   },
 
-  "upcoming bills: overdue ones too, a month ahead, at today's rates": async (books, database) => {
+  "shows bills a month ahead at today's rates, including overdue ones": async (books, database) => {
     await addRate(database, "USD", "2026-10-05", "1.25");
     books.goTo("2026-09-28");
     await books.ok("add_bill", { name: "Rent", amount: "900", month_days: [1] });
@@ -167,7 +169,7 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
     assertEquals(warnings.map(({ code }: Json) => code), ["amount_missing"]);
   },
 
-  "upcoming bills: a daily bill is one line, overdue and upcoming": async (books) => {
+  "shows a daily bill on one line, both overdue and upcoming": async (books) => {
     books.goTo("2026-10-04");
     await books.ok("add_bill", { name: "Rolls", amount: "3.80", frequency: "daily", first_due: "2026-10-04" });
     await books.ok("add_bill", { name: "Rent", amount: "900", month_days: [8] });

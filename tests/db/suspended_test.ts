@@ -53,7 +53,7 @@ Deno.test("row-level security shows a suspended person nothing and lets them wri
   assertEquals((await member.ok("list_expenses", {})).rows.length, 1);
 });
 
-/** Owners, each with a bill due for a reminder, and the job. */
+/** Owners with one due bill each, and the job. */
 async function reminders(owners: number) {
   await database.reset();
   await addDueBills(database, { owners, each: 1, today: "2026-11-20" });

@@ -7,7 +7,7 @@ import { addRent, change, nextDates, overdueOf, show, TODAY } from "./update_bil
 const told = async (books: Books): Promise<string> =>
   (await books.ok("get_context", { include: ["recent_changes"], changes_limit: 1 })).recent_changes[0].summary;
 
-testBooks("update_bill of a status", { day: TODAY }, {
+testBooks("update_bill with a status:", { day: TODAY }, {
   "dates within a pause are not overdue afterwards": async (books) => {
     const id = await addRent(books);
     books.goTo("2026-12-10");
@@ -210,7 +210,7 @@ testBooks("update_bill of a status", { day: TODAY }, {
   },
 });
 
-testBooks("update_bill of one date", { day: TODAY }, {
+testBooks("update_bill with one date:", { day: TODAY }, {
   "skip: the bill moves on, and reopen brings it back": async (books) => {
     const id = await addRent(books);
     const on = (action: string, more = {}) => ({ occurrence: { action, due_on: "2026-12-05", ...more } });

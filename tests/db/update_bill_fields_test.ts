@@ -4,7 +4,7 @@ import { testBooks } from "../_support/book_steps.ts";
 import type { Json } from "../_support/books.ts";
 import { addRent, change, show, TODAY } from "./update_bill.ts";
 
-testBooks("update_bill of fields", { day: TODAY }, {
+testBooks("update_bill with fields", { day: TODAY }, {
   "returns the changed fields before and after, and is undone as a whole": async (books) => {
     const id = await addRent(books);
     const before = await show(books, id);

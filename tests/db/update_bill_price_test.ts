@@ -4,7 +4,7 @@ import { testBooks } from "../_support/book_steps.ts";
 import type { Json } from "../_support/books.ts";
 import { addRent, change, show, TODAY } from "./update_bill.ts";
 
-testBooks("update_bill of a price", { day: TODAY }, {
+testBooks("a new price from update_bill", { day: TODAY }, {
   "applies from the next open date on; overdue and paid dates keep the old one": async (books) => {
     const id = await addRent(books);
     await books.ok("mark_bill_paid", { advance: true, bill_id: id });
@@ -114,7 +114,7 @@ testBooks("update_bill of a price", { day: TODAY }, {
     await books.ok("mark_bill_paid", { advance: true, bill_id: id, amount: "100" });
     await books.fails("invalid_argument", "update_bill", { bill_id: id, set: { currency: "USD", amount: "1400" } });
   },
-  "to a variable one, and back": async (books) => {
+  "can become variable, and fixed again": async (books) => {
     const id = await addRent(books);
     const { data } = await change(books, id, { set: { amount_mode: "variable" } });
     assertEquals([data.bill.amount, data.bill.usual_amount, data.bill.state], [undefined, "1200.00", "amount_missing"]);

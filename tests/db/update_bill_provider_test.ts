@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRent, change, show, TODAY } from "./update_bill.ts";
 
-testBooks("update_bill of a provider", { day: TODAY }, {
+testBooks("update_bill with a provider:", { day: TODAY }, {
   "connect returns the URL to open; disconnect ends the link permanently": async (books, database) => {
     const id = await addRent(books, { amount_mode: "variable", amount: undefined });
     const connect = { bill_id: id, provider: { action: "connect", provider: "openai" } };

@@ -4,7 +4,7 @@ import { testBooks } from "../_support/book_steps.ts";
 import type { Json } from "../_support/books.ts";
 import { addRent, change, nextDates, overdueOf, show, TODAY } from "./update_bill.ts";
 
-testBooks("update_bill of a schedule", { day: TODAY }, {
+testBooks("a new schedule from update_bill", { day: TODAY }, {
   "reschedules open dates from today on, and is undone": async (books) => {
     const id = await addRent(books);
     const before = await nextDates(books, id);
@@ -33,7 +33,7 @@ testBooks("update_bill of a schedule", { day: TODAY }, {
     await change(books, id, { set: { month_days: [1] } });
     assertEquals((await show(books, id)).next_due, "2027-02-01");
   },
-  "from the given day, even if an earlier date was paid ahead": async (books) => {
+  "applies from the given day, even if an earlier date was paid ahead": async (books) => {
     const moved = async (set: Json) => {
       const id = await addRent(books, { first_due: "2026-12-01", on_duplicate: "allow" });
       await books.ok("mark_bill_paid", { advance: true, bill_id: id, amount: "1200" });
@@ -54,19 +54,19 @@ testBooks("update_bill of a schedule", { day: TODAY }, {
       "Rent is next due on 2027-01-03, not on 2026-12-10: that is not one of the given days of the month.",
     ]);
   },
-  "from a date on": async (books) => {
+  "applies from a date on": async (books) => {
     const id = await addRent(books);
     await change(books, id, { set: { month_days: [1] }, apply_from: "2027-02-01" });
     assertEquals((await nextDates(books, id)).slice(0, 4), ["2026-12-05", "2027-01-05", "2027-02-01", "2027-03-01"]);
   },
-  "to another day of the same months": async (books) => {
+  "can use another day of the same months": async (books) => {
     const id = await addRent(books, { first_due: "2026-01-20", every: 3 });
     await change(books, id, { set: { month_days: [15] } });
     assertEquals((await nextDates(books, id)).slice(0, 2), ["2027-01-15", "2027-04-15"]);
     await change(books, id, { set: { month_days: [25] } });
     assertEquals((await nextDates(books, id)).slice(0, 2), ["2027-01-25", "2027-04-25"]);
   },
-  "with another frequency from a date on": async (books) => {
+  "can change the frequency from a date on": async (books) => {
     const id = await addRent(books);
     await change(books, id, { set: { every: 3, amount: "3600" }, apply_from: "2027-02-05" });
     assertEquals((await nextDates(books, id)).slice(0, 4), ["2026-12-05", "2027-01-05", "2027-02-05", "2027-05-05"]);
@@ -107,13 +107,13 @@ testBooks("update_bill of a schedule", { day: TODAY }, {
     for (const due_on of left) await books.ok("mark_bill_paid", { bill_id: id, due_on });
     assertEquals((await show(books, id)).status, "ended");
   },
-  "the 31st stays the last day": async (books) => {
+  "keeps the 31st as the last day": async (books) => {
     books.goTo("2027-02-10");
     const id = await addRent(books, { first_due: "2026-08-31" });
     await change(books, id, { set: { every: 3 } });
     assertEquals((await nextDates(books, id)).slice(0, 3), ["2027-02-28", "2027-05-31", "2027-08-31"]);
   },
-  "with an end date, and with a later one": async (books) => {
+  "accepts an end date, and a later one": async (books) => {
     const id = await addRent(books);
     await change(books, id, { set: { ends_on: "2026-12-31" } });
     assertEquals(await nextDates(books, id), ["2026-12-05"]);
@@ -123,7 +123,7 @@ testBooks("update_bill of a schedule", { day: TODAY }, {
     assertEquals([data.bill.status, data.bill.next_due], ["active", "2027-01-05"]);
     await books.fails("invalid_argument", "update_bill", { bill_id: id, set: { ends_on: "2026-01-01" } });
   },
-  "with another weekend rule": async (books) => {
+  "accepts another weekend rule": async (books) => {
     const id = await addRent(books);
     const { bill } = (await change(books, id, { set: { weekend_rule: "before" } })).data;
     assertEquals([bill.next_due, (await nextDates(books, id))[0]], ["2026-12-04", "2026-12-04"]);

@@ -9,7 +9,7 @@ const settings = async (books: Books): Promise<Json> => (await books.ok("get_con
 const log = (books: Books, name: string, category: string) =>
   books.ok("log_expenses", { items: [{ name, amount: "5", category }] });
 
-testBooks("update_settings of preferences", { day: "2026-11-20" }, {
+testBooks("preferences in update_settings", { day: "2026-11-20" }, {
   "belong to the owner, and are undone as a whole": async (books) => {
     const before = await settings(books);
     const args = {
@@ -81,8 +81,8 @@ testBooks("update_settings of preferences", { day: "2026-11-20" }, {
   },
 });
 
-testBooks("update_settings of categories", { day: "2026-11-20" }, {
-  "are shared by all members: create, repeat, and undo": async (books) => {
+testBooks("categories in update_settings", { day: "2026-11-20" }, {
+  "are shared by all members, and their creation can be repeated and undone": async (books) => {
     const member = await books.join();
     const { data, change_id } = await member.call("update_settings", {
       category: { action: "create", name: " Pets " },
@@ -98,7 +98,7 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
       await books.fails("invalid_argument", "update_settings", { category: { action: "create", name } });
     }
   },
-  "rename keeps its expenses, and a repeat changes nothing": async (books) => {
+  "keep their expenses when renamed, and a repeat changes nothing": async (books) => {
     await log(books, "Lunch", "Food");
     const rename = { category: { action: "rename", name: "food", new_name: "Eating out" } };
     await books.ok("update_settings", rename);
@@ -113,7 +113,7 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
     });
     assertEquals(error.details.suggestions[0], "Groceries");
   },
-  "archive lists the bills that stay in it": async (books) => {
+  "list the bills that stay in an archived one": async (books) => {
     const archive = (name: string) => books.call("update_settings", { category: { action: "archive", name } });
     for (const name of ["Rent", "Power"]) {
       await books.ok("add_bill", { name, amount: "1", first_due: "2026-12-01", category: "Housing" });
@@ -127,7 +127,7 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
         "Rent and Power stay in the archived category Housing, and so do future payments of them. To move them use update_bill with set.category.",
     }]);
   },
-  "merge moves expenses, and is undone": async (books) => {
+  "move their expenses in a merge, which can be undone": async (books) => {
     await log(books, "Lunch", "Food");
     await log(books, "Milk", "Groceries");
     const merge = { category: { action: "merge", name: "Groceries", into: "Food" } };
@@ -147,7 +147,7 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
       category: { action: "merge", name: "Food", into: "food" },
     });
   },
-  "merge reports the income that it moves besides expenses": async (books) => {
+  "report the income that a merge moves besides expenses": async (books) => {
     await log(books, "Lunch", "Food");
     await books.ok("log_expenses", {
       items: ["Pay", "Bonus"].map((name) => ({ name, amount: "100", kind: "income", category: "Food" })),
@@ -158,7 +158,10 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
     const { recent_changes: [change] } = await books.ok("get_context", { include: ["recent_changes"] });
     assertEquals(change.summary, "Merged category Food into Travel: 1 expense and 2 income records moved");
   },
-  "merge moves no more than an undo can record, and suggests an alternative": async (books, database) => {
+  "merge only as many expenses as an undo can record, and suggest an alternative otherwise": async (
+    books,
+    database,
+  ) => {
     await log(books, "Lunch", "Food");
     const fill = (count: number) =>
       database.query(
@@ -192,7 +195,7 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
       "category.into",
     );
   },
-  "archive hides it and keeps its expenses": async (books) => {
+  "are hidden when archived, and keep their expenses": async (books) => {
     await log(books, "Lunch", "Food");
     const archive = { category: { action: "archive", name: "Food" } };
     const { data, change_id } = await books.call("update_settings", archive);
@@ -202,7 +205,7 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
     await books.ok("undo_change", { change_id });
     assertEquals((await categories(books)).includes("Food"), true);
   },
-  "with preferences: both change or neither does": async (books) => {
+  "change together with preferences or not at all": async (books) => {
     await books.fails("invalid_argument", "update_settings", {
       category: { action: "create", name: "Pets" },
       timezone: "nowhere",

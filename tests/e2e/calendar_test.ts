@@ -32,7 +32,7 @@ async function subscribe(address: string): Promise<{ status: number; said: strin
   };
 }
 
-/** A person with a bill of their own. */
+/** A person with their own bill. */
 async function withBill(stack: TestStack, email: string, bill: Record<string, unknown>) {
   const client = await connectFor(await newPerson(stack, email), stack.mcp_url);
   assertEquals((await client.call("add_bill", bill)).ok, true);

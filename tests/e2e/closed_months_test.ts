@@ -179,7 +179,7 @@ Deno.test("an import adds no row to a closed month and recognizes duplicates the
   const both = await owner.fails("import_expenses", { csv: several });
   assertMatch(both.message, /\(2026-08 to 2026-09\)/);
   assertMatch(both.hint, /closed_through "2026-07"/);
-  // Closed between the two steps.
+  // Another person closes the month between the two steps.
   const { data: { preview: later } } = await owner.ok("import_expenses", {
     csv: "Date,Name,Amount\n2026-10-02,Jam,4.00",
   });

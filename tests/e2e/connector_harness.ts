@@ -32,7 +32,7 @@ export interface Member {
 
 interface NewMember {
   email?: string;
-  /** The name of their own organization. */
+  /** The name of the person's own organization. */
   organization?: string;
   /** Instead of a trial, whose end would cause a mail. */
   plan?: "pro" | "team";

@@ -402,7 +402,7 @@ Deno.test(`a quarter with approvals and shared costs matches the ledger (seed ${
   async function tryAll({ id, by, approver }: Waiting, hash: string): Promise<void> {
     const path = `/account/approvals/${id}`;
     for (const who of everybody.filter((one) => one !== by && ["member", "viewer"].includes(one.role))) {
-      // A person who may not decide receives the link.
+      // The link reaches a person without the right to decide.
       assertEquals((await visit(who, path)).status, 404);
       const error = await who.fails("decide_proposal", { proposal_id: id, hash, decision: "approve" });
       assertEquals(error.code, who.role === "viewer" ? "forbidden_role" : "not_found");

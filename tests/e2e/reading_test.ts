@@ -112,7 +112,7 @@ Deno.test("amounts are filtered in one currency: 1,280 JPY are not 1,000 EUR", a
   assertEquals(await names({ min_amount: "1000 JPY" }), ["Ramen"]);
   const { data, warnings } = await member.ok("summarize_spending", { period: "this_month", min_amount: "1000" });
   assertEquals([data.total.count, warnings ?? []], [1, []]);
-  // Payments without a rate are in neither sum, and the answer names them.
+  // Both sums omit payments without a rate, and the answer names them.
   await member.ok("log_expenses", {
     items: [{ name: "Hut", amount: "1500", currency: "NPR" }, { name: "Tea", amount: "2", currency: "NPR" }],
   });

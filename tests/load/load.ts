@@ -47,7 +47,7 @@ const LANES = 16;
  * at any moment. `overload.ts` tests higher loads.
  */
 const MOST_UNDER_WAY = 24;
-/** The time before measurements count, in which code is compiled and tables get rows for planning. */
+/** The warm-up before measurements count: code is compiled and tables get rows for planning. */
 const WARM_UP_MS = 5_000;
 /** A lost session returns within twenty seconds. */
 const QUIET_MS = 60_000;

@@ -37,7 +37,7 @@ const JSON_VALUES = [
   { a: { b: [null, "c"] } },
 ];
 
-/** Values of each type that a function of schema public takes, and neighboring types. */
+/** Values of each type that a function of schema public accepts, and neighboring types. */
 const VALUES: Record<string, unknown[]> = {
   "json": JSON_VALUES,
   "jsonb": JSON_VALUES,

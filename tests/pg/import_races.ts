@@ -91,7 +91,7 @@ Deno.test("other organizations' writes continue while many rows are published or
     }
     assertEquals((await long).ok, true);
     assertEquals(codes(answers), Array(answers.length).fill("ok"));
-    // All except the last were answered before it was done.
+    // All calls except the last returned before the import was done.
     assert(answers.length > 3, `${answers.length} writes`);
     await member.call("delete_records", { ids: answers.map(({ data }) => data.results[0].id) });
   }

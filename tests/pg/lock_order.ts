@@ -14,7 +14,7 @@ import { type Held, inLine, organizationOf, untilWaiting } from "./in_line.ts";
 const database = await sharedDatabase();
 Deno.test.beforeEach(() => database.reset());
 
-/** Added before its first date, which has now passed. */
+/** The bill was added before its first date, which has now passed. */
 async function bill(books: Books, name: string, more: Json = {}): Promise<string> {
   books.goTo("2026-11-10");
   const { bill: { id } } = await books.ok("add_bill", { name, amount: "800", first_due: "2026-11-18", ...more });

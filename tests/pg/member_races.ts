@@ -194,7 +194,7 @@ Deno.test("deleting an account excludes a concurrent creation, acceptance, conne
       (await database.asService<Json>(name, { user_id, at: AT, ...args })).outcome as string;
     await ask("delete_organization", { organization_id, name: "Household" });
     const [deleted, ...others] = await Promise.all([
-      // Another person joined meanwhile, so the page has to be submitted again.
+      // Another person joined in the meantime, so the owner must submit the page again.
       ask("delete_account", { email: addressOf(user_id) }).catch(() => "busy"),
       ask("create_organization", { name: "Another", base_currency: "EUR" }),
       ask("keep_organization", { organization_id }),

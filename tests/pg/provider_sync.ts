@@ -249,7 +249,7 @@ Deno.test("an answer waits while another write holds the same books", async () =
   assertEquals((await keeping).status, "updated");
 });
 
-/** A due bill that counts as paid as soon as its amount is known, of an organization with a paid plan. */
+/** A due bill of an organization with a paid plan; it counts as paid as soon as its amount is known. */
 async function awaitedBill(): Promise<{ books: Books; end: () => ReturnType<typeof deliver> }> {
   const { books } = await connectedBill({ autopay: true, first_due: "2026-10-01" });
   await database.query("insert into billing.billing_plans (provider_plan_id, plan) values ($1, 'team')", [PLANS.team]);

@@ -220,7 +220,7 @@ interface Chain {
   client_id: string;
   refresh_token?: string;
 }
-/** Each takes its steps in sequence, with its own client, because a new consent replaces the previous one. */
+/** Each client takes its steps in sequence, because a new consent replaces the previous one. */
 const chainsOf = async (count: number): Promise<Chain[]> =>
   (await Promise.all(Array.from({ length: count }, register))).map((client_id) => ({ client_id }));
 const refreshing = await chainsOf(8);

@@ -1,8 +1,8 @@
 /**
  * `deno task test:pg`: a throw-away PostgreSQL server like a Supabase project, with the database tests, the access
  * tests in both modes of default privileges, races and real schedules. `--long` adds the endpoints, stories and slow
- * tests; `--short` leaves out the database tests that `deno task test` runs on the embedded PostgreSQL. Further
- * arguments go to `deno test`. With paths of tests among them, only those run.
+ * tests; `--short` omits the database tests that `deno task test` runs on the embedded PostgreSQL. Further arguments
+ * go to `deno test`. With paths of tests among them, only those run.
  */
 import { startCluster, type Template } from "../_support/cluster.ts";
 import { inGroups, testsBelow } from "../_support/test_files.ts";

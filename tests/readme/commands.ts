@@ -27,7 +27,7 @@ export function parseReadme(text: string): Readme {
   };
 }
 
-/** The only command with a package name: as typed, and the package with its version. */
+/** The only command with a package name: the command as typed, and the package with its version. */
 export async function readmeCommand(name: string): Promise<{ spec: string; args: string[] }> {
   const { commands } = await readReadme();
   const [program, yes, spec, ...args] = commands.find((command) => command.includes(` ${name}@`))?.split(" ") ?? [];

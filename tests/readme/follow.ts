@@ -28,7 +28,7 @@ const seconds = (value: number) => `${value.toFixed(1)} s`;
 for (const person of PEOPLE) {
   const options = person.name === "root" ? NIGHTLY : {};
   Deno.test(
-    `as ${person.name}: from an empty folder to the first call, offline, and from the start`,
+    `the README's commands work as ${person.name} in an empty folder, offline, and from the start`,
     options,
     async () => {
       const folder = await freshFolder(person);

@@ -239,7 +239,7 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       assert(answers.slice(0, 5).every((code) => code < 429), String(answers));
     }
 
-    // A caller's limit holds, whatever address it forges.
+    // A caller's limit applies, whatever address it forges.
     {
       const answers = [];
       for (let mail = 0; mail < 21; mail++) {

@@ -94,7 +94,7 @@ async function rename({ store, clock }: PageDeps, user: SignedInUser, form: Form
   return "renamed";
 }
 
-/** Field `grant_id`. An app that was disconnected meanwhile has no events. */
+/** Field `grant_id`. An app that was disconnected in the meantime has no events. */
 async function allowEvents({ store, clock }: PageDeps, user: SignedInUser, form: Form): Promise<Done> {
   const grantId = form.get("grant_id") ?? "";
   if (!isUuid(grantId)) {
@@ -105,7 +105,7 @@ async function allowEvents({ store, clock }: PageDeps, user: SignedInUser, form:
   return isAllowed ? "events_allowed" : "events_stopped";
 }
 
-/** Field `until`: the time of the newest shown alert. Later alerts stay. */
+/** Field `until`: the time of the newest shown alert. Later alerts remain. */
 async function dismissAlerts({ store, clock }: PageDeps, user: SignedInUser, form: Form): Promise<Done> {
   const until = new Date(form.get("until") ?? "");
   if (Number.isNaN(until.getTime())) {

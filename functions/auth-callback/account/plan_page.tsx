@@ -59,7 +59,7 @@ export const showPlan = (deps: PageDeps): Handler =>
               </section>
             </>
           )}
-          {/* A paid plan stays cancellable: deleting an organization doesn’t end its subscription. */}
+          {/* A paid plan remains cancellable, because deleting an organization doesn't end its subscription. */}
           {(!organization.deletes_at || organization.plan !== "free") && <Paying {...view} />}
         </>
       ),

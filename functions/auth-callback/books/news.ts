@@ -1,4 +1,4 @@
-/** Why a click on the books page paid nothing, or which page the reader came from (`?news=` after a redirect). */
+/** Why a click on the books page paid nothing, or the page from which the reader came (`?news=` after a redirect). */
 export const NEWS = [
   "already",
   "changed",

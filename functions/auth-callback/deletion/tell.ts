@@ -1,4 +1,4 @@
-/** Tells people by mail that their organization will be deleted, or that it stays. */
+/** Mails people that their organization will be deleted, or that it stays. */
 import type { AppContext } from "../../../shared/http/app.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { describeError } from "../../../shared/log.ts";

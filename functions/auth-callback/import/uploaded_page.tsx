@@ -65,7 +65,7 @@ const whose = ({ organization, opened: { name, account } }: Found, words: Words)
 async function underWay(c: AppContext, { config, clock }: PageDeps, { user, opened }: Found): Promise<Child> {
   const { words, format } = c.get("reader");
   const { done, total } = opened;
-  // A question must be answered before any row can be read.
+  // A person must answer a question before any row can be read.
   if (total === 0) return <p>{words.uploaded.asksFirst}</p>;
   const formToken = await createFormToken(config, { userId: user.id, at: clock() });
   return (

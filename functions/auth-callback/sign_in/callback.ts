@@ -33,7 +33,7 @@ export const finishSignIn = (deps: OpenPageDeps): Handler => async (c) => {
   if (error || error_code) return await fail(c, deps, failureOf(error_code, error));
   if (code) return await exchangeCode(c, deps, { code, flowId: sb_flow_id });
   if (!mailedToken(c)) return await fail(c, deps, "incomplete");
-  // The outage appears when the form is submitted; until then the account stays the same.
+  // The outage appears when the form is submitted; until then the account remains the same.
   const user = await readSession(c, deps).catch(() => null);
   return await renderConfirm(c, deps, { address: await addressOf(c, deps), user });
 };

@@ -69,7 +69,7 @@ export function readLines(
       ? sideOf.word(cells)
       : sideOf.column(cells);
     const told = hasDirection ? cell(cells, "direction") : "";
-    // A wallet's amount in neither column may be a refund.
+    // A wallet's amount that is in neither column may be a refund.
     const isBack = !layout && told !== "" && directed(told) === "own_transfer" &&
       readText(`${type} / ${name}`).in === "refund";
     const booked = (state ? stated(state) : undefined) ?? (layout ? undefined : stateInText(name)) ??

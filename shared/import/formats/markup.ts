@@ -18,7 +18,7 @@ interface Options {
   isSgml: boolean;
   /** Receives the complete elements of a name, with their ancestors. @returns false to stop */
   each?: Record<string, (element: Element, around: readonly Element[]) => boolean | void>;
-  /** The maximum number of elements kept at the same time. */
+  /** The maximum number of elements in memory at the same time. */
   most?: number;
   /** Aliases of names. */
   renamed?: ReadonlyMap<string, string>;
@@ -33,7 +33,7 @@ export function readMarkup(
   const open = [root];
   const lineAt = lineCounter(text);
   let kept = 0;
-  /** The number of kept elements at the start of each open one. */
+  /** The number of elements in memory at the start of each open one. */
   const keptBefore = [0];
   /** Closes the open elements down to a depth. */
   const closeTo = (depth: number): boolean => {

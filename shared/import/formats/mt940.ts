@@ -108,7 +108,7 @@ function lineOf(field: string, line: number, currency: string | undefined): RawL
   const text = cut(field, MAX_LINE);
   const parts = /^(\d{6})(?:\d{4}| {4})?([ER]?[CD])[A-Z]?\s?(\d{0,15}[,.]\d{0,3}|\d{1,15})(?![\d,.])/.exec(text);
   const [, day = "", mark = "", amount = ""] = parts ?? [];
-  // The second line of a field adds information if there is no text.
+  // The second line of a field supplies the text if there is none.
   const [reference = "", ...more] = text.slice(parts?.[0].length ?? 0).split("\n");
   const kind: Kind | undefined = mark === "RC"
     ? "reverted"

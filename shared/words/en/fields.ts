@@ -102,7 +102,7 @@ export const fields = {
   weekend_rule: "weekend rule",
 };
 
-/** A field that only a newer database has keeps its own name. */
+/** A field that exists only in a newer database has its own name. */
 export const fieldName = (field: string): string =>
   (fields as Record<string, string>)[field] ?? field.replaceAll("_", " ");
 

@@ -67,7 +67,7 @@ const booked = ({ date, amount, currency }: Partial<Money> & { date: string }): 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const shortDay = (date: string): string => `${Number(date.slice(8, 10))} ${MONTHS[Number(date.slice(5, 7)) - 1]}`;
 
-/** A row that an earlier answer decides. */
+/** A row that an earlier answer determines. */
 interface Recalled {
   line: number;
   name: string;

@@ -189,7 +189,7 @@ const POLICY: ApprovalPolicy = {
 };
 const NONE: Proposals = { ...WAITING, proposals: [] };
 
-/** A page for the person whose id is `ME`; with fields, the result of a click. */
+/** A page that `ME` opens, or the result of a click if fields are given. */
 const visit = (name: string, path: string, answers: Record<string, unknown>, fields?: Record<string, string>): State =>
   page(name, async ({ pages }) => {
     pages.provider.users.set(EMAIL, { id: ME, email: EMAIL });

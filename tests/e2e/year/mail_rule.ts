@@ -80,7 +80,7 @@ export class MailRule {
     return bill.overdue(today).filter(({ on, snoozedUntil = on }) => {
       const days = daysBetween(snoozedUntil > on ? snoozedUntil : on, today);
       const step = days < 7 ? 3 : 7 + Math.floor((days - 7) / 14) * 14;
-      // A day may have no run, because a mail was already sent before midnight.
+      // A day may have no run, because the run before midnight already sent its mail.
       return days >= step && days <= step + 2 && this.#isNews("nudge", bill.plan.name, on, snoozedUntil, step);
     }).map(({ on }) => on);
   }

@@ -176,41 +176,44 @@ accountTest(
   },
 );
 
-accountTest("reads by apps are counted by day, and personal events stay with their person", async (pages, database) => {
-  const { anna, join, path, organizationId } = await house(pages, database);
-  const ben = await join("ben@example.com", "member");
-  for (const [who, times] of [[anna, 1], [ben, 2]] as const) {
-    const grant = crypto.randomUUID();
-    for (let n = 0; n < times; n++) {
-      await database.query("select app.count_read($1::text::jsonb, 'get_context', $2)", [
-        JSON.stringify({ sub: who.id, organization_id: organizationId, grant_id: grant, client_name: "Claude" }),
-        NOW.toISOString(),
-      ]);
+accountTest(
+  "reads by apps are counted by day, and personal events are visible only to their person",
+  async (pages, database) => {
+    const { anna, join, path, organizationId } = await house(pages, database);
+    const ben = await join("ben@example.com", "member");
+    for (const [who, times] of [[anna, 1], [ben, 2]] as const) {
+      const grant = crypto.randomUUID();
+      for (let n = 0; n < times; n++) {
+        await database.query("select app.count_read($1::text::jsonb, 'get_context', $2)", [
+          JSON.stringify({ sub: who.id, organization_id: organizationId, grant_id: grant, client_name: "Claude" }),
+          NOW.toISOString(),
+        ]);
+      }
     }
-  }
-  await database.query(`select identity.record_event('member.invited', $1, $2, '{"role": "member"}', $3)`, [
-    anna.id,
-    organizationId,
-    NOW.toISOString(),
-  ]);
-  await database.query("select identity.record_event('reminders.changed', $1, null, '{}', $2)", [
-    ben.id,
-    NOW.toISOString(),
-  ]);
-  const plain = async (who: Person) => (await open(who, path)).split("</style>")[1]!.replaceAll(/<[^>]+>/g, "");
-  const owners = await plain(anna);
-  assertStringIncludes(owners, "Claude for anna@example.com: once");
-  assertStringIncludes(owners, "Claude for ben@example.com: 2 times");
-  assertStringIncludes(owners, "Somebody was invited as a member");
-  assertFalse(owners.includes("Reminders were changed"));
-  const members = await plain(ben);
-  assertStringIncludes(members, "Claude for ben@example.com: 2 times");
-  assertFalse(members.includes("for anna@example.com"));
-  assertStringIncludes(members, "Reminders were changed");
-  assertFalse(members.includes("Somebody was invited as a member"));
-  await database.query("select jobs.purge_expired($1::timestamptz + interval '92 days')", [NOW.toISOString()]);
-  assertEquals(await database.query("select from app.tool_reads"), []);
-});
+    await database.query(`select identity.record_event('member.invited', $1, $2, '{"role": "member"}', $3)`, [
+      anna.id,
+      organizationId,
+      NOW.toISOString(),
+    ]);
+    await database.query("select identity.record_event('reminders.changed', $1, null, '{}', $2)", [
+      ben.id,
+      NOW.toISOString(),
+    ]);
+    const plain = async (who: Person) => (await open(who, path)).split("</style>")[1]!.replaceAll(/<[^>]+>/g, "");
+    const owners = await plain(anna);
+    assertStringIncludes(owners, "Claude for anna@example.com: once");
+    assertStringIncludes(owners, "Claude for ben@example.com: 2 times");
+    assertStringIncludes(owners, "Somebody was invited as a member");
+    assertFalse(owners.includes("Reminders were changed"));
+    const members = await plain(ben);
+    assertStringIncludes(members, "Claude for ben@example.com: 2 times");
+    assertFalse(members.includes("for anna@example.com"));
+    assertStringIncludes(members, "Reminders were changed");
+    assertFalse(members.includes("Somebody was invited as a member"));
+    await database.query("select jobs.purge_expired($1::timestamptz + interval '92 days')", [NOW.toISOString()]);
+    assertEquals(await database.query("select from app.tool_reads"), []);
+  },
+);
 
 accountTest("managers of members see descriptions of security events", async (pages, database) => {
   const { anna, join, path, organizationId } = await house(pages, database);

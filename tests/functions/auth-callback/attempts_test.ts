@@ -221,7 +221,7 @@ Deno.test("a session counts as an attempt only when it is refreshed", async () =
   assertEquals(calls, ["claim_attempt"]);
 });
 
-Deno.test("addresses and IPs are counted under keyed hashes only", async () => {
+Deno.test("addresses and IPs are counted only under keyed hashes", async () => {
   const { ask } = await fresh();
   await ask(0, "mira@example.com", "2001:db8::1");
   const rows = await database.query<{ key: string }>(

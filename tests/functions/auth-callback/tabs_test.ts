@@ -21,7 +21,7 @@ function topOf(html: string) {
 }
 
 accountTest(
-  "an owner's tabs lead to every page, and the switcher to the same page elsewhere",
+  "an owner's tabs link to every page, and the switcher to the same page of another organization",
   async (pages, database) => {
     const { browser } = await onboarded(pages, database, "anna@example.com", { organization_name: "Home" });
     const form = await (await browser.get("/organizations/new")).text();

@@ -227,7 +227,7 @@ Deno.test("consent preselects the requested access, and keeps a person's read-on
   assertEquals(access, "read");
   assert(page.includes("could only read. It can write only"));
 
-  // A page without a choice counts as neither.
+  // A form without a choice selects neither access level.
   for (const access of ["", "admin"]) {
     const refused = await harness.decide(
       page,

@@ -55,8 +55,8 @@ async function flood(
   },
 ): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
-  // A hundred per transaction. Single ones would take twice as long, and one large transaction would keep every
-  // version of the updated rows.
+  // Registers a hundred per transaction. Single ones would take twice as long, and one large transaction would keep
+  // every version of the updated rows.
   for (let from = 1; from <= attempts; from += 100) {
     const rows = await database.asRole(
       "service_role",
@@ -95,7 +95,7 @@ Deno.test("after ten thousand registrations from twenty addresses, a new address
   const tokens = await connect(harness, { clientId: honest.clientId, person });
   assertEquals(typeof tokens.access_token, "string");
 
-  // However long the flood lasts, it takes only its own slots.
+  // However long the flood lasts, it occupies only its own slots.
   harness.later(2 * HOUR);
   assertEquals(await flood({ callers: 20, attempts: 200, at: harness.clock.now }), { registered: 200 });
   assertEquals([await kept(), await kept("client_name = 'Flood'")], [10_030, 10_000]);

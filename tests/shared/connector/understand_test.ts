@@ -115,7 +115,7 @@ Deno.test("understand() accepts a value for a list, a list of one for a value, a
   });
   assertEquals(read(listBills, { categories: ["Food"] }), { category: "Food" });
   assertEquals(read(listBills, { categories: ["Food", "Travel"] }), false);
-  // The tool drops neither of the two.
+  // The tool drops neither text.
   assertEquals(read(summarizeSpending, { category: "Food", categories: ["Travel"] }), false);
   assertEquals(read(summarizeSpending, { category: "Food", Category: "Travel" }), false);
   assertEquals(read(updateExpenses, { id: "exp_12345678", set: { name: "x" } }), {

@@ -95,7 +95,7 @@ Deno.test("a balance in each row is checked against all lines, in any order of d
 Deno.test("a missing row or a reversed sign is a difference", () => {
   const missing = table([ROWS[0]!, ...ROWS.slice(2)]);
   assertEquals(proofOf(missing, { negative_is_expense: true }).at(-1), { difference: "-700.00" });
-  // With a wrong answer, incoming money counts as spent.
+  // With a wrong answer, incoming money counts as spending.
   assertEquals(typeof proofOf(table(ROWS), { negative_is_expense: false }).at(-1), "object");
   // Nothing is reported until the answer.
   assertEquals(proofOf(missing), [undefined, undefined, undefined]);

@@ -91,7 +91,7 @@ Deno.test("a word for the direction in every row decides, in eight languages", (
     const csv = `Date,Description,Amount,X\n${days([`Shop,12,${out}`, `Work,900,${into}`, `Work,900,${into}`])}`;
     assertEquals(read(csv), { spent: "12", left: "2 income", asked: "" }, out);
   }
-  // A word without a direction makes the column a different one.
+  // A word without a direction changes the role of the column.
   assertEquals(
     read(`Date,Description,Amount,X\n${days(["Shop,-12,Debit", "Work,900,Giro"])}`).asked,
     "negative_is_expense",

@@ -75,7 +75,7 @@ const failing = (name: string, message = "") => Object.assign(new Error(message)
 const text = (body: Uint8Array) => new TextDecoder().decode(body);
 
 Deno.test("guardedFetch() resolves once and connects to the checked address", async () => {
-  // A name server first gives a harmless address, then the attacker's target.
+  // A name server first returns a harmless address, then the attacker's target.
   const world = within({ names: [{ A: [PUBLIC] }, { A: ["127.0.0.1"] }] });
   const answer = await world.get();
   assertEquals(answer.ok && [answer.status, text(answer.body)], [200, "{}"]);
@@ -264,7 +264,7 @@ Deno.test("guardedFetch() falls back to fetch where raw TCP is refused, with eve
   }
 });
 
-Deno.test("guardedFetch() by fetch stops at the size, the deadline and a compressed body", async () => {
+Deno.test("guardedFetch() over fetch stops at the size limit, at the deadline and at a compressed body", async () => {
   const connect = () => failing("NotCapable");
   const endless = new ReadableStream<Uint8Array>({ pull: (stream) => stream.enqueue(new Uint8Array(1000)) });
   const stuck = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) });

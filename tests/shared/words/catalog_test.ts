@@ -9,7 +9,7 @@ const { en } = LANGUAGES;
 
 const sql = (await readSchemaFiles()).map(({ sql }) => sql).join("\n");
 
-/** The function arguments that are codes. The call that a code comes from is itself checked. */
+/** The function arguments that are codes. If a call passes a code on, the test checks the call that made it. */
 const CALLS: Record<string, { position: number; passesOn: string[] }> = {
   // `first ->> 'code'` is one item's error, raised for the whole call; `code` is the argument of fail_already_paid.
   "app.fail": { position: 0, passesOn: ["code", "first ->> 'code'"] },

@@ -18,7 +18,7 @@ import { readAddresses } from "./addresses.ts";
 const addressesOf = (c: AppContext, { config, clock }: PageDeps) =>
   readAddresses(config, c.req.query("for") ?? "", clock());
 
-/** `?token_hash=&type=email_change`, and `&for=` if the identity provider kept it. */
+/** `?token_hash=&type=email_change`, and `&for=` if the identity provider preserved it. */
 export const showConfirmation = (deps: PageDeps): Handler => async (c) => {
   if (!c.req.query("token_hash")) return await refuse(c, deps);
   const asked = await addressesOf(c, deps);

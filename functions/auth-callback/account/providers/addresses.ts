@@ -10,5 +10,5 @@ export const connectedPath = (billId: string, { isWaiting }: { isWaiting: boolea
 export const removePath = (linkId: string): string =>
   `/account/providers/remove?${new URLSearchParams({ link: linkId })}`;
 
-/** The form field for a provider's field; the prefix keeps it apart from our own. */
+/** The form field for a provider's field; the prefix separates it from our own fields. */
 export const fieldName = (name: string): string => `credential_${name}`;

@@ -1,4 +1,4 @@
-/** `log_expenses`: labels missing categories, also those of the parts of a split. */
+/** `log_expenses`: labels missing categories, including those of a split's parts. */
 import * as z from "zod/mini";
 import { presenter } from "../../../../shared/connector/tool.ts";
 import { Shared } from "../../../../shared/words/facts.ts";

@@ -1,7 +1,4 @@
-/**
- * Words of the mails that inform the owner and the members of an organization that it will be deleted, or that it
- * stays.
- */
+/** Words of the mails that inform an organization's owner and members of its deletion, or that it stays. */
 
 export const deletion = {
   going: (
