@@ -196,7 +196,7 @@ Deno.test("private records behave as if they didn't exist", async () => {
   await owner.fails("duplicate", "update_settings", { category: { action: "make_shared", name: CATEGORY } });
 });
 
-Deno.test("totals, budgets and counts cover visible records only", async () => {
+Deno.test("totals, budgets and counts cover only visible records", async () => {
   const books = await fresh();
   const { owner, member, viewer } = books.people;
   await owner.ok("update_settings", { budget: { action: "set", amount: "1000.00" } });

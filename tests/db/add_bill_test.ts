@@ -126,7 +126,7 @@ Deno.test(
 );
 
 Deno.test(
-  "add_bill counts weekdays of the month, also once a year",
+  "add_bill counts weekdays of the month, even once a year",
   withBooks(async (books) => {
     const cleaner = await books.ok("add_bill", {
       name: "Cleaner",
@@ -365,7 +365,7 @@ Deno.test(
 );
 
 Deno.test(
-  "add_bill answers a repeated key with the first result",
+  "add_bill returns the first result for a repeated key",
   withBooks(async (books) => {
     const args = { name: "Rent", amount: "1", month_days: [1], on_duplicate: "allow", idempotency_key: "key-12345" };
     const first = await books.call("add_bill", args);

@@ -98,7 +98,7 @@ Deno.test(
 );
 
 Deno.test(
-  "undo_change of bills: cannot remove a bill that was paid meanwhile",
+  "undo_change of bills: an undo cannot remove a bill that was paid in the meantime",
   withBooks(async (books, rent) => {
     const [added] = await database.query<{ id: string }>(
       "select id from app.change_sets where tool = 'add_bill' and organization_id = $1",

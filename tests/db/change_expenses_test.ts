@@ -206,7 +206,7 @@ testBooks("delete_records", { day: TODAY, timezone: "Asia/Kolkata", baseCurrency
     );
   },
 
-  "deletes nothing when a record changed since it was shown": async (books) => {
+  "deletes nothing when a record has changed after it was shown": async (books) => {
     const [id, other] = await log(books, { name: "Lunch", amount: "14.50" }, { name: "Tea", amount: "2" });
     for (const expected of [{ amount: "14.51" }, { date: "yesterday" }]) {
       const error = await books.fails("expectation_mismatch", "delete_records", {

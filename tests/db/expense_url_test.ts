@@ -49,7 +49,7 @@ testBooks("the url of an expense", {}, {
     assertEquals(await urls(books), [ORDER]);
   },
 
-  "is also refused by the database when it is not a web URL": async (books, database) => {
+  "is refused by the database, too, unless it is a web URL": async (books, database) => {
     const id = await log(books);
     const bad = [
       "javascript:alert(1)",

@@ -267,7 +267,7 @@ testBooks("income", { day: "2026-10-28" }, {
     const { data } = await commit(books, [COFFEE, ["2026-09-30", "Salary Work GmbH September", "2450.00"]]);
     assertEquals([data.income.created, (await listed(books)).length], [1, 1]);
   },
-  "entered as a round amount takes the amount of its statement": async (books) => {
+  "entered as a round amount gets the amount of its statement": async (books) => {
     const pay = (amount: string): Row => ["2026-10-03", "Work GmbH salary", amount];
     await say(books, { amount: "3000", date: "2026-10-01" });
     await say(books, { name: "Flea market", amount: "100", date: "2026-10-01" });

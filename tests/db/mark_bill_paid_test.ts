@@ -412,7 +412,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid answers a repeated key with the first result",
+  "mark_bill_paid returns the first result for a repeated key",
   withRent(async (books, rent) => {
     const args = { bill_id: rent.id, idempotency_key: "pay-12345" };
     const first = await books.call("mark_bill_paid", args);

@@ -85,7 +85,7 @@ Deno.test("a snoozed reminder is repeated once, on the chosen day", async () => 
   assertEquals(said(await run(at("2026-11-25"))), []);
 });
 
-Deno.test("snoozing beyond the due date gives one reminder, on that day", async () => {
+Deno.test("snoozing beyond the due date causes one reminder, on that day", async () => {
   const books = await fresh();
   const rent = await addBill(books, "Rent", "2026-11-20");
   const once = await addBill(books, "Once", "2026-11-20", { frequency: "once" });

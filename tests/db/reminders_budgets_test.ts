@@ -89,7 +89,7 @@ Deno.test("80 and 100 percent of a budget are mailed once each, even if payments
   assertEquals(used(await run(at("2026-12-03"))), ["Groceries 330.00/400.00 82%"]);
 });
 
-Deno.test("reaching 80 and 100 percent at once gives one line, and falling below 100 gives no mail", async () => {
+Deno.test("reaching 80 and 100 percent at once causes one line, and falling below 100 causes no mail", async () => {
   const books = await shopper("2026-11-10", "300");
   await set(books, "500");
   const { change_id } = await log(books, "300");
@@ -134,7 +134,7 @@ Deno.test("notices about a month's last days arrive on the first days of the nex
   assertEquals(used(await run(at("2026-12-04"))), []);
 });
 
-Deno.test("carry-over counts, also for spending beyond it", async () => {
+Deno.test("carry-over counts, even for spending beyond it", async () => {
   const books = await shopper("2026-11-10", "900");
   await set(books, "500", { carry_over: true });
   assertEquals(used(await run(at("2026-11-20"))), ["Groceries 900.00/500.00 180%"]);

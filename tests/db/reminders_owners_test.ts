@@ -81,7 +81,7 @@ Deno.test("the owner's time zone determines the day: Kolkata, New York, Kiritima
   }
 });
 
-Deno.test("changing the time zone mid-day gives one digest that day and one the next", async () => {
+Deno.test("changing the time zone mid-day causes one digest that day and one the next", async () => {
   const journeys: [from: string, to: string][] = [
     ["Pacific/Kiritimati", "Pacific/Honolulu"],
     ["Pacific/Honolulu", "Pacific/Kiritimati"],

@@ -136,7 +136,7 @@ Deno.test("every retention period has a test and is documented", async () => {
 });
 
 for (const [what, { table, insert }] of Object.entries(ROWS)) {
-  Deno.test(`${what}: kept until its retention ends, purged a second later`, async () => {
+  Deno.test(`${what}: rows remain until the retention ends and are purged a second later`, async () => {
     await database.reset();
     const books = await openBooks(database, { day: "2026-11-20" });
     await books.ok("add_bill", { name: "Rent", amount: "10", first_due: "2026-11-25" });

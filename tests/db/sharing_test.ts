@@ -100,7 +100,7 @@ testBooks("an expense's shares", {}, {
     assertEquals(await owed(ana, people), ["1→0 10.00 EUR"]);
   },
 
-  "report the balance changes of a deletion, also in a preview": async (ana) => {
+  "report the balance changes of a deletion, even in a preview": async (ana) => {
     const ben = await ana.join();
     const id = await log(ana, "40.00", { shared: {} });
     await log(ana, "10.00", { shared: {} });

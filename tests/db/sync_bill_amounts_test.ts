@@ -401,7 +401,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     );
     assertEquals(events.length, 1);
   },
-  "a pause requested by the provider is kept": async (books, database) => {
+  "a pause that the provider requests is respected": async (books, database) => {
     await connect(database, books);
     assertEquals((await first(books, failed("rate_limited", { retry_after: 40_000 }))).status, "failed");
     await database.query("update app.provider_links set asked_at = asked_at - interval '2 hours'");

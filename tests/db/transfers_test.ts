@@ -99,7 +99,7 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     );
     assertEquals([shown.rows_ok, leftOut(shown), asked(shown)], [3, [], []]);
   },
-  "the other half is in another account, and belongs to one transfer only": async (books) => {
+  "the other half is in another account, and belongs to only one transfer": async (books) => {
     await commit(books, await preview(books, "Giro", TOP_UP, COFFEE));
     const same = await preview(books, "Giro", ["2026-10-06", "Dublin 8829", "-600.00"]);
     assertEquals([same.rows_ok, leftOut(same), asked(same)], [1, [], []]);

@@ -25,7 +25,7 @@ Deno.test("an empty vault matches no value, not even an empty one", async () => 
   assertEquals(await matches(SITE), { project_url: false, cron_secret: false });
 });
 
-Deno.test("vault_matches() is true for stored values only", async () => {
+Deno.test("vault_matches() is true only for stored values", async () => {
   await empty();
   await fill(SITE, SECRET);
   assertEquals(await matches(SITE, hash("another"), hash(SECRET)), { project_url: true, cron_secret: true });

@@ -188,7 +188,7 @@ Deno.test("logging cannot be undone for the target of a merge", async () => {
   assertEquals((await rows(member)).map(({ id }) => id), [two]);
 });
 
-Deno.test("a merged record is kept as long as its target", async () => {
+Deno.test("a merged record is retained as long as its target", async () => {
   const member = await household();
   const one = await log(member, { name: "Lidl", amount: "23.45", date: "2026-10-05" });
   const two = await log(member, { name: "Lidl Berlin", amount: "23.45", date: "2026-10-06" });

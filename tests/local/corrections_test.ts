@@ -113,7 +113,7 @@ Deno.test("@supabase/lite as it is shipped: 5. loses the code of a plain excepti
   const { status, body } = await failWith(shipped, "P0001");
   assertEquals([status, body.code], [500, "SUP"]);
 });
-Deno.test("@supabase/lite as it is shipped: 1. answers concurrent requests with each other's role and rows", async () => {
+Deno.test("@supabase/lite as it is shipped: 1. responds to concurrent requests with each other's role and rows", async () => {
   // Ignores errors that the race throws elsewhere.
   const ignore = (event: PromiseRejectionEvent) => event.preventDefault();
   globalThis.addEventListener("unhandledrejection", ignore);
@@ -159,7 +159,7 @@ Deno.test("@supabase/lite with its corrections: 3. lets a function act for anoth
   assertEquals(await actFor(), person);
 });
 
-Deno.test("@supabase/lite with its corrections: 5. answers a SQLSTATE with the status that PostgREST gives it", async () => {
+Deno.test("@supabase/lite with its corrections: 5. responds to a SQLSTATE with PostgREST's status", async () => {
   const expected: [code: string, status: number][] = [
     ["P0001", 400],
     ["23514", 400],

@@ -67,7 +67,7 @@ Deno.test("killing the stack loses no acknowledged write", async () => {
   await stack.stop();
 });
 
-Deno.test("functions answer while the database is busy", async () => {
+Deno.test("functions respond while the database is busy", async () => {
   const stack = await startStack({ args: ["--no-demo"] });
   // Sixty mails keep the data service busy, and the discovery document needs no database.
   const { auth } = authClient(stack);

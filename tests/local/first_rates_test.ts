@@ -48,7 +48,7 @@ const answering = (input: URL | RequestInfo) => {
   return Promise.resolve(createRatesFixture(() => NOW).request(`/ecb${pathname}${search}`));
 };
 
-Deno.test("an embedded stack queries the real sources first, and uses the snapshot only when none answers", async () => {
+Deno.test("an embedded stack queries the real sources first, and uses the snapshot only when none responds", async () => {
   assertEquals(await start({ fetch: offline }), { lacksRates: true, stored: [`snapshot ${SNAPSHOT_DAY}`], asked: 2 });
   assertEquals(await start({ fetch: answering }), { lacksRates: false, stored: ["ecb 2026-11-27"], asked: 1 });
   // With good stored rates, a start without a network doesn't wait.

@@ -18,7 +18,7 @@ const database = await sharedDatabase();
 const door = openDoor(asDatabase(database));
 const EIGHT = Array.from({ length: 8 }, (_, n) => n);
 
-Deno.test("a mail delivered eight times at once is kept once, and read once by eight runs", async () => {
+Deno.test("a mail delivered eight times at once is stored once, and read once by eight runs", async () => {
   const inbox = await openInbox(database);
   const sent = posted(rawMail({ from: inbox.email, tests: SIGNED }), inbox.address, "same");
   const answers = await Promise.all(EIGHT.map(() => door.request(sent)));

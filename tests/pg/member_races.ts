@@ -162,7 +162,7 @@ Deno.test("removing a member and rolling their bills don't wait for each other",
   assertEquals(state, { assignee_id: null, paid: 1 });
 });
 
-Deno.test("eight concurrent creations of a first organization give one organization with one trial", async () => {
+Deno.test("eight concurrent creations of a first organization create one organization with one trial", async () => {
   const home = await household(database);
   const made = await Promise.all(
     Array.from({ length: 8 }, () =>

@@ -99,7 +99,7 @@ Deno.test("concurrent connections leave twenty", async () => {
   assertEquals(await count("oauth.grants where user_id = $1 and revocation_reason = 'too_many'", [many.id]), 10);
 });
 
-Deno.test("a bucket never gives more than it holds, under any concurrency", async () => {
+Deno.test("a bucket never yields more than it contains, under any concurrency", async () => {
   const limited = createHarness(over(database), { rateLimits: { register: 10 } });
   const register = () =>
     limited.request("/api/oauth/register", {
@@ -119,7 +119,7 @@ Deno.test("concurrent wrong verifiers all count, and the code stays invalid", as
   assertEquals((await post(exchangeFields(clientId, code))).status, 400);
 });
 
-Deno.test("concurrent clicks on Allow give one redirect", async () => {
+Deno.test("concurrent clicks on Allow return one redirect", async () => {
   const page = await (await harness.get(authorizationQuery(clientId), person)).text();
   const fields = { action: "approve", organization_id: person.organizations[0] };
   const answers = await inParallel(20, () => harness.decide(page, fields, person));

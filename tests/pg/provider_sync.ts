@@ -216,7 +216,7 @@ Deno.test("an amount that arrives while the bill is paid never changes the paid 
   assert(seen.size > 0);
 });
 
-Deno.test("an answer waits while another write holds the same books", async () => {
+Deno.test("an answer waits while another write locks the same books", async () => {
   await database.reset();
   const { books } = await connectedBill();
   const link = await claim();

@@ -100,7 +100,7 @@ testBooks("parallel calls", { day: "2026-10-06" }, {
     assertEquals((await books.call("list_expenses")).total_count, 0);
   },
 
-  "of undo that go back one change": async (books) => {
+  "of undo_change revert one change": async (books) => {
     for (const name of ["Dinner", "Tea"]) await books.ok("log_expenses", { items: [{ name, amount: "1" }] });
     assertEquals(codes(await together(4, () => books.call("undo_change"))), [
       "already_undone",

@@ -273,7 +273,7 @@ accountTest("a proposal beyond its proposer's current role is reported and not a
   assertStringIncludes(await pageOf(anna, `/organizations/${organizationId}/approvals`), "Not done");
 });
 
-accountTest("a sole owner approves their own proposal on the page, which says so", async (pages, database) => {
+accountTest("a sole owner approves their own proposal on the page, which explains why", async (pages, database) => {
   const { anna, cleo, waiting } = await house(pages, database, { ...RULE, role_owner: "on" });
   const asked = await waiting(anna);
   assertStringIncludes(await pageOf(anna, asked), "You asked for this yourself");

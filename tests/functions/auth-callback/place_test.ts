@@ -26,7 +26,7 @@ Deno.test("COUNTRIES is ISO 3166-1, each with a currency and a name in the reade
   assert(isCountry("DE") && !isCountry("de") && !isCountry("XK") && !isCountry("") && !isCountry("EU"));
 });
 
-Deno.test("countryOfLanguages() takes the first region that is a country", () => {
+Deno.test("countryOfLanguages() returns the first region that is a country", () => {
   assertEquals(countryOfLanguages("de,zh-Hant-TW;q=0.8,en-US;q=0.5"), "TW");
   assertEquals(countryOfLanguages("en-gb"), "GB");
   for (const header of [undefined, "", "*", "de", "es-419", "en-XX", "-US", "<script>-US"]) {

@@ -105,7 +105,7 @@ Deno.test(
   },
 );
 
-Deno.test("readSession() gives the identity provider 3 seconds", async () => {
+Deno.test("readSession() waits 3 seconds for the identity provider", async () => {
   const pages = createPages(DATABASE);
   const browser = await returning(pages);
   pages.provider.failure = (signal) =>

@@ -142,7 +142,7 @@ uploadTest("an interrupted file shows its progress and continues from there", as
   assertStringIncludes(text(await (await mira.browser.get(path)).text()), "New expenses 2,100");
 });
 
-uploadTest("a file without spending before an answer is kept and read with the answer", async (test) => {
+uploadTest("a file without spending until an answer is stored and read with the answer", async (test) => {
   const { mira } = test;
   const path = await linkFor(test, mira);
   // Its export writes spending with a minus, and its balance contradicts that.

@@ -104,7 +104,7 @@ Deno.test("a service that accepts the mails and then drops the connection delive
   assertEachOnce();
 });
 
-Deno.test("a batch that may have arrived is resent unchanged, even if a bill was paid meanwhile", async () => {
+Deno.test("a batch that may have arrived is resent unchanged, even if a bill was paid in the meantime", async () => {
   const { mail, run, assertEachOnce } = await setUp(3);
   mail.after = () => mail.calls.length === 1 ? new Response("", { status: 504 }) : undefined;
   await run();

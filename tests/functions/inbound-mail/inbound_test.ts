@@ -62,7 +62,7 @@ Deno.test("a member's signed mail is read in the member's name, and its invoice 
   assertEquals(await database.query("select from app.inbound_mails where content is not null"), []);
 });
 
-Deno.test("a mail delivered twice, before or after it was read, is kept and read once", async () => {
+Deno.test("a mail delivered twice, before or after it was read, is stored and read once", async () => {
   const inbox = await openInbox(database);
   const mail = { from: inbox.email, tests: SIGNED };
   await send(inbox, mail, { id: "same" });
@@ -152,7 +152,7 @@ Deno.test("blocking a sender deletes the sender's mail and drops later mail", as
   assertEquals(await database.query("select from app.inbound_mails where content is not null or subject <> ''"), []);
 });
 
-Deno.test("replaced, unknown and foreign addresses receive nothing and give the same response", async () => {
+Deno.test("replaced, unknown and foreign addresses receive nothing and return the same response", async () => {
   const inbox = await openInbox(database);
   const mail = { from: inbox.email, tests: SIGNED };
   await inbox.change("rotate");
@@ -327,7 +327,7 @@ Deno.test("callers are authenticated as the mail service before the body is read
   assertEquals((await door.request({ headers: authorized(), body: "{}" })).status, 400);
 });
 
-Deno.test("a mail that is too large or has no room is acknowledged and not kept", async () => {
+Deno.test("a mail that is too large or exceeds the room is acknowledged and dropped", async () => {
   const inbox = await openInbox(database, await openBooks(database, { plan: "pro" }));
   const large = new Uint8Array(8 * 1024 * 1024).fill(65);
   await send(inbox, { from: inbox.email, tests: SIGNED, attachments: [{ name: "a.txt", content: large }] });

@@ -164,7 +164,7 @@ Deno.test("an unreachable database causes 503, never 401", async () => {
   }
 });
 
-Deno.test("a malformed database answer causes 503, never 401", async () => {
+Deno.test("a malformed database result causes 503, never 401", async () => {
   for (const nonsense of [null, "ok", [], {}, { outcome: "banana" }, { outcome: "limited" }]) {
     const answer = () => nonsense;
     const { post, request } = startConnector({ authenticate_bearer: answer, call_tool: answer });

@@ -141,7 +141,7 @@ Deno.test("a truncated body is the caller's error, not ours", async () => {
   assertEquals(lines.some((line) => line.includes('"error"')), false);
 });
 
-Deno.test("a notification is accepted without an answer", async () => {
+Deno.test("a notification is accepted without a response", async () => {
   const response = await startConnector().post({ jsonrpc: "2.0", method: "notifications/initialized" });
   assertEquals([response.status, await response.text()], [202, ""]);
 });

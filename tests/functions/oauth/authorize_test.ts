@@ -164,7 +164,7 @@ Deno.test("a new person is onboarded first, and a person without an organization
   assertMatch(text, /href="\/organizations\/new\?next=%2Fapi%2Foauth%2Fauthorize%3F/);
 });
 
-Deno.test("the consent endpoint accepts GET, HEAD and POST only", async () => {
+Deno.test("the consent endpoint accepts only GET, HEAD and POST", async () => {
   for (const method of ["PUT", "OPTIONS", "DELETE"]) {
     const response = await harness.request("/api/oauth/authorize", { method });
     assertEquals([response.status, response.headers.get("allow")], [405, "GET, HEAD, POST"]);

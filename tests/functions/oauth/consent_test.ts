@@ -140,7 +140,7 @@ Deno.test("Deny redirects the browser with access_denied, whichever organization
   assertEquals([response.status, answer, harness.calls], [303, { error: "access_denied", iss: SITE }, []]);
 });
 
-Deno.test("clicking Allow twice within half a minute gives the same redirect, even for another organization", async () => {
+Deno.test("clicking Allow twice within half a minute returns the same redirect, even for another organization", async () => {
   const { harness, allow } = await start();
   const first = (await allow()).headers.get("location");
   harness.later(30);

@@ -91,7 +91,7 @@ Deno.test("an IPv6 network counts as eight callers at most", async () => {
   assertEquals(await statuses(1, () => register("2001:db8:2:1::1")), { 201: 1 });
 });
 
-Deno.test("a forged forwarded address neither gives a new budget nor uses up another one", async () => {
+Deno.test("a forged forwarded address neither adds a new budget nor uses up another one", async () => {
   const { register } = await start({ rateLimits: { register: 10 } });
   const forged = await statuses(30, (n) => register(`10.1.0.${n}, ${ELSEWHERE}`));
   assertEquals(forged, { 201: 10, 429: 20 });
@@ -228,7 +228,7 @@ Deno.test("setting the clock back locks nobody out", async () => {
   assertEquals(await statuses(11, () => register(HERE)), { 201: 10, 429: 1 });
 });
 
-Deno.test("addresses are stored as keyed hashes only", async () => {
+Deno.test("addresses are stored only as keyed hashes", async () => {
   const { register } = await start();
   await register(HERE);
   const rows = JSON.stringify(await database.query("select * from oauth.rate_buckets"));

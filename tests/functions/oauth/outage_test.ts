@@ -159,7 +159,7 @@ Deno.test("a login interrupted by an outage continues afterwards, even when only
   }
 });
 
-Deno.test("an unreachable identity provider gives an error page without a redirect", async () => {
+Deno.test("an unreachable identity provider causes an error page without a redirect", async () => {
   const harness = createHarness({ call: () => Promise.reject(new Error("unexpected")) });
   harness.identityProvider.isDown = true;
   const page = await harness.get(authorizationQuery("client_a"), person);

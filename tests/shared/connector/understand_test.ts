@@ -41,7 +41,7 @@ Deno.test("understand() reads a negative balance as an overdraft, and an expense
   ) assertEquals(item(sent), fields && { ...PLAIN, ...fields }, JSON.stringify(sent));
 });
 
-Deno.test("understand() reads amounts with a single meaning, and their currency where none is given", () => {
+Deno.test("understand() reads amounts with a single meaning, and their currency when the call has none", () => {
   for (
     const [sent, fields] of [
       [{ amount: "14,50" }, { amount: "14.5" }],

@@ -222,7 +222,7 @@ Deno.test("a row called total is skipped only if it sums up rows, and a balance 
   );
 });
 
-Deno.test("withoutBooking() removes the bank's own words from both ends only", () => {
+Deno.test("withoutBooking() removes the bank's own words only from both ends", () => {
   const texts = {
     "VISA Debitkartenumsatz vom 12.10. REWE SAGT DANKE": "rewe sagt danke",
     "Zakup przy użyciu karty BIEDRONKA": "biedronka",

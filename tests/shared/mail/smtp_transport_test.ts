@@ -85,7 +85,7 @@ test("a malformed address is refused without connecting", async () => {
   assertEquals((await deliverTo(["not an address"], {})).outcomes, { "not an address": "dead address_refused true" });
 });
 
-test("without a server every mail is kept and a pause is requested", async () => {
+test("without a server every mail is held and a pause is requested", async () => {
   const transport = smtpTransport({ url: "smtp://127.0.0.1:1", from: "a@example.com", timeoutMs: 1_000 });
   const settled: MailResult[] = [];
   const { pause } = await transport.deliver(

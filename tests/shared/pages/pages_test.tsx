@@ -151,7 +151,7 @@ Deno.test("Notice() is announced, and failures are announced assertively", async
   assertStringIncludes(await html(<Notice>x</Notice>), '<div class="notice plain" role="status">');
 });
 
-Deno.test("a page has ten seconds for all of its database calls, until it is answered", async () => {
+Deno.test("a page has ten seconds for all of its database calls, until its response", async () => {
   const app = createPageApp();
   let request: CurrentRequest | undefined;
   let atFirst: number | undefined;
