@@ -69,7 +69,7 @@ comment on function app.refresh_passed_bills is
   'Records automatic payments that are due by today, so that later checks compare with payments, not open dates.';
 
 create or replace function app.find_likely_bill(context app.context, draft jsonb) returns jsonb
-language plpgsql stable set search_path = '' as $$
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 declare
   days constant int := 5;
   -- People pay overdue bills late.

@@ -48,8 +48,9 @@ $$;
 comment on function app.find_external is
   'Returns the expense with this external id, or the record that replaced it in a merge; null when there is none.';
 
+-- Planned once per session, since planning under row-level security takes longer than the lookup.
 create or replace function app.find_same_payment(draft jsonb) returns text
-language plpgsql stable set search_path = '' as $$
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 begin
   return (
     -- Include bill payments, because logging the rent after marking it paid would count it twice.

@@ -26,7 +26,7 @@ comment on function app.parse_reimbursement is
   'contradiction.';
 
 create or replace function app.warn_of_reimbursed(ids text[]) returns jsonb
-language plpgsql stable set search_path = '' as $$
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 declare
   whole jsonb;
 begin

@@ -1,6 +1,8 @@
+-- Every call runs most of these functions, so they are planned once per session: planning under row-level security
+-- takes longer than their queries.
+
 create or replace function app.warn_of_drafts(context app.context, drafts jsonb) returns jsonb
--- Avoid nested loops: expecting few payments, the planner would scan all of them for each draft.
-language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop = 'off' as $$
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 declare
   skipped text[];
   likely jsonb;
@@ -10,8 +12,6 @@ declare
   cash text[];
   earned text[];
   refunded text[];
-  first_day date;
-  last_day date;
   warnings jsonb := '[]';
 begin
   select array_agg(d.name order by d.place) filter (where d.existing_id is not null),
@@ -28,9 +28,8 @@ begin
     ),
     array_agg(d.name order by d.place) filter (
       where d.id is not null and d.direction = 'out' and app.is_money_back(d.name)
-    ),
-    min(d.paid_on), max(d.paid_on)
-  into skipped, likely, early, moved, cash, earned, refunded, first_day, last_day
+    )
+  into skipped, likely, early, moved, cash, earned, refunded
   from jsonb_to_recordset(drafts) as d (
     place int, id text, existing_id text, bill jsonb, name text, paid_on date, direction text, category_id text
   )
@@ -41,8 +40,9 @@ begin
     min(p.paid_on) filter (where not p.is_final and p.base_minor is not null) as since
   into unrated
   from jsonb_to_recordset(drafts) as d (id text)
-  join app.payments as p on p.expense_id = d.id and p.organization_id = context.organization_id
-    and p.deleted_at is null and p.paid_on between first_day and last_day;
+  cross join lateral (
+    select x.* from app.payments as x where x.expense_id = d.id and x.deleted_at is null offset 0
+  ) as p;
   if skipped is not null then
     warnings := warnings || app.warning('duplicate.expenses', jsonb_build_object('names', skipped));
   end if;
@@ -78,27 +78,33 @@ comment on function app.warn_of_drafts is
   'refunds, and amounts without a final value in the base currency.';
 
 create or replace function app.warn_of_amounts(context app.context, drafts jsonb) returns jsonb
-language plpgsql stable set search_path = '' as $$
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 declare
   times constant int := 100;
   least_minor constant bigint := 100000;
   ids constant text[] := array(select d ->> 'id' from jsonb_array_elements(drafts) as d where d ->> 'id' is not null);
-  largest constant bigint := (
+  large jsonb;
+  largest bigint;
+begin
+  select jsonb_object_agg(p.expense_id, p.sort_minor) into large
+  from app.payments as p
+  where p.expense_id = any (ids) and p.deleted_at is null and p.sort_minor > times * least_minor;
+  if large is null then
+    return '[]';
+  end if;
+  largest := (
     select p.sort_minor from app.payments as p
     where p.organization_id = context.organization_id and p.deleted_at is null and p.expense_id <> all (ids)
     order by p.sort_minor desc
     limit 1
   );
-  large constant text[] := array(
-    select d.name
+  return (
+    select case when count(*) = 0 then '[]' else jsonb_build_array(
+      app.warning('amount_unusual', jsonb_build_object('names', jsonb_agg(d.name order by d.place)))
+    ) end
     from jsonb_to_recordset(drafts) as d (place int, id text, name text)
-    join app.payments as p on p.expense_id = d.id and p.organization_id = context.organization_id
-    where p.deleted_at is null and p.sort_minor > times * greatest(largest, least_minor)
-    order by d.place
+    where (large ->> d.id)::bigint > times * greatest(largest, least_minor) and largest is not null
   );
-begin
-  return case when largest is null or large = '{}' then '[]'
-    else jsonb_build_array(app.warning('amount_unusual', jsonb_build_object('names', large))) end;
 end
 $$;
 comment on function app.warn_of_amounts is
@@ -106,7 +112,7 @@ comment on function app.warn_of_amounts is
 
 create or replace function app.warn_of_resemblance(context app.context, drafts jsonb, is_duplicate_allowed boolean)
   returns jsonb
-language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 declare
   alone constant jsonb :=
     jsonb_path_query_array(drafts, '$[*] ? (exists(@.id) && @.direction == "out" && !exists(@.stands_alone))');
@@ -175,6 +181,9 @@ declare
   owed jsonb;
   members jsonb;
 begin
+  if refunds = '[]' then
+    return '[]';
+  end if;
   -- Compare any word of four or more letters that an expense also has, because people name refunds freely.
   select jsonb_agg(d.name order by d.place) into unknown
   from jsonb_to_recordset(refunds) as d (place int, name text, payee text)
