@@ -59,7 +59,7 @@ testBooks("a transfer that looks like spending and income", { day: "2026-10-20" 
   },
   "gets the answer of the previous month": async (books) => {
     for (const [answer, month, next, total] of [["same", "05", "06", undefined], ["new", "07", "08", "1200.00"]]) {
-      const rows = (mm: string, [, name, amount]: Row): Row => [`2026-${mm}-02`, name, amount];
+      const rows = (mm: string, [, name, amount]: Row): Row => [`2026-${mm}-02`, `${name} ${answer}`, amount];
       await commit(books, await preview(books, "Giro", rows(month!, PAID), rows(next!, PAID)));
       const first = await preview(books, "Joint", rows(month!, CAME));
       if (answer === "same") assertEquals(asked(first), [["row_2", ["same", "new"]]]);

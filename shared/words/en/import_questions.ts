@@ -34,6 +34,9 @@ export const questions = {
     const said = `Line ${line}, ${quoted(name)}${shop}, ${booked(row)}`;
     const known = candidates.filter(({ id }) => id !== "transfer")
       .map((one) => `${quoted(one.name)}, ${booked(one)}`).join(" or ");
+    if (kind === "income" && !known) {
+      return `${said}: is it a transfer between your own accounts ("transfer"), or income ("new")?`;
+    }
     if (kind === "income") {
       return `${said}: is it the other half of ${known} in the books, which is then removed as a transfer ("same"), ` +
         'or income ("new")?';

@@ -8,6 +8,11 @@ comment on function app.account_key is
   'Returns the SHA-256 (hex) of the organization and a name: the number of an account, otherwise its name in the '
   'export or the name that a person gave it.';
 
+create or replace function app.number_key(context app.context, number text) returns text
+language sql immutable
+  return app.account_key(context, nullif(upper(regexp_replace(number, '[^[:alnum:]]+', '', 'g')), ''));
+comment on function app.number_key is 'Returns the key of the account with a number, however the file spaces it.';
+
 create or replace function app.make_account(context app.context, name text, key text, facts jsonb) returns text
 language plpgsql volatile set search_path = '' as $$
 declare

@@ -39,28 +39,48 @@ comment on function app.match_transfers is
 create or replace function app.ask_of_own_accounts(context app.context, batch app.import_batches, first int, last int)
   returns void
 language plpgsql volatile set search_path = '' as $$
+declare
+  members constant text[] := array['and', 'und'] || array(
+    select unnest(m.own) from app.list_member_words(context) as m
+  );
 begin
+  with open as materialized (
+    select r.line, app.number_key(context, r.item ->> 'counter_account') as key, r.item ->> 'text' as text,
+      r.item ? 'may_be_own' as is_own,
+      case when r.kind = 'income' then app.descriptor_words(r.item ->> 'text') end as words,
+      case when r.kind = 'income' then app.descriptor_words(coalesce(r.item ->> 'payee', r.item ->> 'name')) end
+        as payer
+    from app.import_rows as r
+    where r.import_id = batch.id and r.line between first and last and not r.is_skipped
+      and (r.kind in ('expense', 'refund') and r.draft is not null
+        or r.kind = 'income' and batch.account_id is not null)
+      and (r.match is null
+        or r.match ->> 'state' = 'likely' and not r.match -> 'candidates' @> '[{"state": "transfer"}]')
+  ), others as materialized (
+    select a.id, a.key, app.descriptor_words(a.name) as words from app.accounts as a
+    where a.organization_id = context.organization_id and a.id is distinct from batch.account_id
+  ), named as materialized (
+    select o.line, a.id as account_id from open as o
+    join others as a on a.key = o.key
+      or a.words <@ o.words and a.words <> '{}' and app.income_sort(o.text) <> 'salary'
+  ), seen as materialized (
+    select a.id from app.accounts as a where a.id in (select n.account_id from named as n) and app.sees_account(a)
+  )
   update app.import_rows as r
   set match = coalesce(r.match, '{"state":"likely","candidates":[]}')
     || jsonb_build_object('candidates', coalesce(r.match -> 'candidates', '[]')
       || jsonb_build_array(jsonb_build_object('id', 'transfer', 'state', 'transfer')))
-  where r.import_id = batch.id and r.line between first and last and r.draft is not null and not r.is_skipped
-    and r.kind in ('expense', 'refund')
-    and (r.match is null
-      or r.match ->> 'state' = 'likely' and not r.match -> 'candidates' @> '[{"state": "transfer"}]')
-    and (r.item ? 'may_be_own' or r.item ? 'counter_account' and exists (
-      select from app.accounts as a
-      where a.organization_id = context.organization_id and a.id is distinct from batch.account_id
-        and a.key = app.account_key(
-          context, upper(regexp_replace(r.item ->> 'counter_account', '[^[:alnum:]]+', '', 'g'))
-        )
-        and app.sees_account(a)
-    ));
+  where r.import_id = batch.id and r.line in (
+    -- The text of a salary may name its earner, but its payer is another.
+    select o.line from open as o where o.is_own or o.payer <@ members and o.payer <> '{}'
+    union all
+    select n.line from named as n join seen as s on s.id = n.account_id
+  );
 end
 $$;
 comment on function app.ask_of_own_accounts is
-  'Asks whether rows are transfers if only their text suggests it, by the number of one of the accounts, its owner''s '
-  'name, or a card issuer.';
+  'Asks whether rows are transfers if only their text suggests it: the number of one of the accounts, its owner''s '
+  'name, or a card issuer; for income, also an account''s name, and a payer with a member''s name.';
 
 create or replace function app.find_changed_halves(context app.context, batch app.import_batches) returns int[]
 language plpgsql stable set search_path = '' as $$

@@ -57,6 +57,27 @@ comment on function app.list_removable is
   'Returns the payment of a line, as an array, if the import may remove it; null for bills, parts of a split, merged '
   'payments, closed months, and expenses of others under "own only".';
 
+create or replace function app.are_evident_halves(in_texts text[], in_account text, out_text text, out_account text,
+  members text[]) returns boolean
+language plpgsql immutable set search_path = '' as $$
+declare
+  in_words constant text[] := app.descriptor_words(in_texts[1]);
+  out_words constant text[] := app.descriptor_words(out_text);
+begin
+  return app.compare_names(app.descriptor_words(out_account), in_words) > 0
+    or app.compare_names(app.descriptor_words(in_account), out_words) > 0
+    or app.compare_names(out_words, in_words) > 1
+    or exists (
+      select from unnest(members) as m
+      cross join unnest(in_texts || out_text) as t (text)
+      where app.names_member(string_to_array(m, ' '), t.text)
+    );
+end
+$$;
+comment on function app.are_evident_halves is
+  'Whether texts of an income and an expense of the same amount show a transfer: they name the other account or a '
+  'member, or agree.';
+
 create or replace function app.pair_halves(context app.context, batch app.import_batches, first int, last int)
 returns
   table (line int, half_id text, is_spending boolean, is_sure boolean, payment_ids text[])
@@ -69,6 +90,9 @@ declare
   last_day date;
   halves app.statement_lines[];
   found record;
+  members constant text[] := array(
+    select array_to_string(m.own, ' ') from app.list_member_words(context) as m where m.own <> '{}'
+  );
   used_lines int[] := '{}';
   used_halves text[] := '{}';
   -- Without an account, the name is empty and agrees with no text.
@@ -103,25 +127,19 @@ begin
         and case when s.kind in ('expense', 'refund')
           then s.draft is not null and s.line between first and last
             and (s.match is null or s.match = '{"state": "new"}')
-          else s.match is null and s.kind in ('own_transfer', 'savings', 'top_up', 'card_payment', 'income') end
-    ), members as materialized (
-      select m.own from app.list_member_words(context) as m where m.own <> '{}'
+          -- The other half of an answered transfer may appear later.
+          else (s.match is null
+            or s.match @> '{"state": "transfer"}' and s.match ? 'answer' and not s.match ? 'half_id')
+            and s.kind in ('own_transfer', 'savings', 'top_up', 'card_payment', 'income') end
     ), pairs as materialized (
       select s.line, s.is_spending, f.id,
         exists (select from app.statement_links as k where k.line_id = f.id) as is_booked,
         s.kind = 'income' or f.kind = 'income' as is_income, abs(s.booked_on - f.booked_on) as gap,
         app.compare_names(app.descriptor_words(f.account_name), app.descriptor_words(s.text)) > 0 as is_named,
         case when s.kind = 'income' and f.kind = 'expense' then
-          f.account_key = app.account_key(
-            context, upper(regexp_replace(s.item ->> 'counter_account', '[^[:alnum:]]+', '', 'g'))
-          )
-          or app.compare_names(app.descriptor_words(f.account_name), app.descriptor_words(s.text)) > 0
-          or app.compare_names(app.descriptor_words(own_name), app.descriptor_words(f.text)) > 0
-          or app.compare_names(app.descriptor_words(f.text), app.descriptor_words(s.text)) > 1
-          or exists (
-            select from members as m
-            cross join unnest(array[s.item ->> 'payee', s.item ->> 'name', s.text, f.text]) as t (text)
-            where app.names_member(m.own, t.text)
+          f.account_key = app.number_key(context, s.item ->> 'counter_account')
+          or app.are_evident_halves(
+            array[s.text, s.item ->> 'payee', s.item ->> 'name'], own_name, f.text, f.account_name, members
           )
         end is true as is_evident
       from staged as s

@@ -46,46 +46,85 @@ create or replace function app.recall_answers(context app.context, batch app.imp
 language plpgsql volatile set search_path = '' set enable_nestloop = 'off' as $$
 declare
   percent constant int := 30;
+  question constant jsonb := '{"state":"likely","candidates":[{"id":"transfer","state":"transfer"}]}';
+  transfers constant text[] := array(
+    select l.id from app.statement_lines as l
+    where l.account_id = batch.account_id and l.organization_id = batch.organization_id
+      and (l.answered ->> 'is' = 'transfer' or l.other_half_id is not null or l.id in (
+        select o.other_half_id from app.statement_lines as o
+        where o.organization_id = batch.organization_id and o.other_half_id is not null
+      ))
+  );
   days constant text[] := array(
     select distinct coalesce(r.draft ->> 'paid_on', r.item ->> 'date') from app.import_rows as r
-    where r.import_id = batch.id and r.line between first and last and r.match ->> 'state' = 'likely'
+    where r.import_id = batch.id and r.line between first and last
+      and (r.match ->> 'state' = 'likely' or r.match is null and transfers <> '{}')
   );
 begin
   if days = '{}' or batch.account_id is null then
     return;
   end if;
   update app.import_rows as r
-  set match = app.settle_match(r.match, w.answer) || '{"remembered": true}'
+  set match = app.settle_match(w.match, w.answer) || '{"remembered": true}'
   from (
     with asked as materialized (
-      select s.line, s.match, s.direction, s.currency, s.amount_minor, app.list_subjects_of(s.match) as subjects,
-        app.without_months(app.descriptor_words(s.text)) as words
+      select s.line, s.match is null as is_open, q.match, s.direction, s.currency, s.amount_minor,
+        app.list_subjects_of(q.match) as subjects, app.without_months(app.descriptor_words(s.text)) as words
       from app.statement_rows(context, batch, days) as s
-      where s.line between first and last and s.match ->> 'state' = 'likely' and not s.is_skipped
+      cross join lateral (select coalesce(s.match, question) as match) as q
+      where s.line between first and last and q.match ->> 'state' = 'likely' and not s.is_skipped
+        and (s.match is not null or s.kind = 'income' or s.draft is not null and s.kind in ('expense', 'refund'))
     ), answered as materialized (
-      select l.direction, l.currency, l.amount_minor, l.booked_on, l.id, l.answered ->> 'is' as answer,
-        array(select jsonb_array_elements_text(l.answered -> 'of')) as subjects,
+      select l.direction, l.currency, l.amount_minor, l.booked_on, l.id,
+        case when t.id is null then l.answered ->> 'is' else 'transfer' end as answer,
+        array(select jsonb_array_elements_text(l.answered -> 'of')) || case when t.id is not null then 'transfer' end
+          as subjects,
         app.without_months(app.descriptor_words(l.text)) as words
       from app.statement_lines as l
-      where l.account_id = batch.account_id and l.organization_id = batch.organization_id and l.answered is not null
-    ), latest as (
-      select distinct on (a.line) a.line, a.match, a.subjects, p.answer
+      left join unnest(transfers) as t (id) on t.id = l.id
+      where l.account_id = batch.account_id and l.organization_id = batch.organization_id
+        and (l.answered is not null or t.id is not null)
+    ), latest as materialized (
+      select distinct on (a.line) a.*, p.answer, p.booked_on, p.id
       from asked as a
       join answered as p on p.words = a.words and p.direction = a.direction and p.currency = a.currency
       where app.same_amount(p.amount_minor, a.amount_minor, percent) and p.subjects @> a.subjects
         and array_position(a.subjects, null) is null
       order by a.line, p.booked_on desc, p.id desc
+    ), others as materialized (
+      -- Reading words takes the most time, so only those of similar amounts are read.
+      select l.direction, l.currency, l.words, max(l.booked_on) as last_on
+      from (
+        select l.direction, l.currency, l.booked_on, app.without_months(app.descriptor_words(l.text)) as words
+        from app.statement_lines as l
+        join (
+          select a.direction, a.currency, min(a.booked_on) as since,
+            min(a.amount_minor) * (100 - percent) / 100 as least,
+            max(a.amount_minor) * 100 / (100 - percent) as most
+          from latest as a where a.is_open group by a.direction, a.currency
+        ) as a on a.direction = l.direction and a.currency = l.currency
+        where l.account_id = batch.account_id and l.organization_id = batch.organization_id and l.booked_on > a.since
+          and l.amount_minor between a.least and a.most and not l.is_skipped
+          and not exists (select from answered as p where p.id = l.id)
+      ) as l
+      group by l.direction, l.currency, l.words
     )
-    select l.line, case l.answer when 'new' then '"new"'::jsonb
+    select l.line, l.match, case l.answer when 'new' then '"new"'::jsonb
       else l.match -> 'candidates' -> (array_position(l.subjects, l.answer) - 1) -> 'id' end as answer
     from latest as l
-    where l.answer = 'new' or cardinality(array_positions(l.subjects, l.answer)) = 1
+    where (not l.is_open and l.answer = 'new' or cardinality(array_positions(l.subjects, l.answer)) = 1)
+      -- A purchase may have the words of an earlier transfer.
+      and not exists (
+        select from others as o
+        where l.is_open and o.words = l.words and o.direction = l.direction and o.currency = l.currency
+          and o.last_on > l.booked_on
+      )
       -- Two rows can't be the other half of one line, or pay one date.
       and not exists (
         select from asked as o
         cross join lateral jsonb_array_elements(o.match -> 'candidates') as theirs
         cross join lateral jsonb_array_elements(l.match -> 'candidates') as ours
-        where o.line <> l.line and theirs - 'state' = ours - 'state'
+        where not l.is_open and not o.is_open and o.line <> l.line and theirs - 'state' = ours - 'state'
           and ours ?| array['half_id', 'payment_ids', 'due_on']
       )
   ) as w
@@ -94,7 +133,7 @@ end
 $$;
 comment on function app.recall_answers is
   'Answers a question about a row with a person''s last answer to the same question, for a line of the account with '
-  'the same words and a similar amount.';
+  'the same words and a similar amount. A row without a question is a transfer if the latest such line was one.';
 
 create or replace function app.warn_of_recalled(batch app.import_batches) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -51,8 +51,8 @@ begin
     )
     select v.line,
       -- A half of a transfer keeps its kind, because an undo may delete the other half.
-      case when v.match ->> 'state' = 'transfer' and not v.match ? 'half_id' and v.kind in ('expense', 'refund')
-          then 'own_transfer'
+      case when v.match ->> 'state' = 'transfer' and not v.match ? 'half_id'
+          and v.kind in ('expense', 'refund', 'income') then 'own_transfer'
         when v.is_bad and v.amount_minor = 0 then 'unreadable'
           else v.kind end, v.day::date, v.text, v.direction, v.amount_minor, v.currency,
       row_number() over (
