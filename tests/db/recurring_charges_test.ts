@@ -148,6 +148,16 @@ testBooks("recurring charges", { day: TODAY }, {
     await books.ok("update_settings", { payee_rules: [{ payee: "Market hall" }] });
     assertEquals(await namesOf(books), ["Market hall"], "removed rules are gone");
   },
+  "a trial's first charge counts as one of the three": async (books) => {
+    await log(books, "Cinema club", [["2026-09-03", "0.99"], ["2026-10-03", "14.99"], ["2026-11-03", "15.20"]]);
+    await log(books, "Bookshop", [["2026-09-05", "0.99"], ["2026-10-05", "14.99"], ["2026-11-05", "25.20"]]);
+    await log(books, "Kiosk", [["2026-09-06", "14.99"], ["2026-10-06", "0.99"], ["2026-11-06", "14.99"]]);
+    const [found, ...more] = await recurring(books);
+    assertEquals([found!.name, found!.lowest, found!.highest, found!.charges, more], [
+      ...["Cinema club", "0.99", "15.20", 3],
+      [],
+    ]);
+  },
   "a price that changed once is one stream": async (books) => {
     await log(books, "Mobile", [["2026-07-10", "20"], ["2026-08-10", "20"], ["2026-09-10", "20"]]);
     await log(books, "Mobile", [["2026-10-12", "22"], ["2026-11-10", "22"]]);

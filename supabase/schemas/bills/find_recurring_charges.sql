@@ -67,7 +67,8 @@ begin
       from charges as c
       join (
         select c.key, c.currency from charges as c group by c.key, c.currency
-        having count(*) between 2 and most_monthly and max(c.minor) <= 3 * min(c.minor)
+        having count(*) between 2 and most_monthly and (max(c.minor) <= 3 * min(c.minor)
+          or count(*) > 2 and max(c.minor) * (count(*) - 1) <= 1.25 * (sum(c.minor) - min(c.minor)))
       ) as k on k.key = c.key and k.currency = c.currency
       window near as (partition by c.key, c.currency order by c.paid_on, c.seq)
     ), placed as materialized (
@@ -96,7 +97,9 @@ begin
       having max(r.paid_on) >= greatest(since, context.today - 10
           - r.every * case r.frequency when 'weekly' then 7 when 'monthly' then 31 else 366 end)
         and (r.stream > 0
-          or max(r.minor) <= min(r.minor) * case r.frequency when 'yearly' then 1.25 else 3 end)
+          or max(r.minor) <= min(r.minor) * case r.frequency when 'yearly' then 1.25 else 3 end
+          -- The first charge may be that of a trial.
+          or r.length > 2 and max(r.minor) <= 1.25 * min(r.minor) filter (where r.place < r.length))
     ), texts as materialized (
       select t.key, s.words, bool_or(app.is_cash_withdrawal(s.text) or exists (
           select from app.payee_rules as r
