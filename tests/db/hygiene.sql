@@ -68,7 +68,7 @@ select is_empty($$
 -- planted: create function app.planted() returns void language plpgsql set search_path = '' set plan_cache_mode = 'force_custom_plan' as 'begin insert into app.fx_rates default values; end'
 
 select is_empty($$ select signature from rules.functions where prosecdef and name not in ('identity.is_active', 'identity.find_organization_id', 'identity.find_standing', 'billing.plans_enabled', 'app.list_hidden_categories', 'app.list_shared_expenses', 'app.room_for_documents', 'app.warn_of_mail', 'app.forget_credential', 'app.note_refused_credential', 'app.refuse_closed_month', 'app.hold_organization',
-      'app.sync_paid_minor', 'app.derive_shares', 'app.find_excluded', 'app.list_subjects', 'app.list_own_subjects', 'app.find_own_latest', 'app.has_items', 'app.find_approvers', 'app.name_parties', 'app.list_line_records', 'app.list_line_incomes', 'app.find_private_income_category', 'app.list_known_lines', 'app.had_digest',
+      'app.sync_paid_minor', 'app.derive_shares', 'app.find_excluded', 'app.list_subjects', 'app.list_own_subjects', 'app.find_own_latest', 'app.has_items', 'app.find_approvers', 'app.name_parties', 'app.list_line_records', 'app.list_line_incomes', 'app.list_no_bills', 'app.find_private_income_category', 'app.list_known_lines', 'app.had_digest',
       'identity.is_review_over', 'app.has_app', 'app.emit_reminders', 'app.emit_notices', 'app.emit_digest', 'app.emit_proposal', 'app.emit_import', 'app.emit_document',
       'jobs.end_reviews', 'jobs.purge_expired', 'jobs.purge_organizations', 'jobs.purge_people', 'public.check_schedule') $$,
   'a function runs as its owner only when it is listed here');

@@ -158,6 +158,22 @@ testBooks("recurring charges", { day: TODAY }, {
       [],
     ]);
   },
+  "no_bill holds for members with limited access, unless they may not see the payee's records": async (books) => {
+    const member = await books.join();
+    const days = ["2026-09-03", "2026-10-03", "2026-11-03"];
+    for (const name of ["Market hall", "Casino"]) await log(member, name, days.map((day) => [day, "20"]));
+    await books.ok("update_settings", { category: { action: "create", name: "Secret" } });
+    await books.ok("update_settings", { category: { action: "make_private", name: "Secret" } });
+    await log(books, "Casino", [["2026-08-01", "70"]], { category: "Secret" });
+    assertEquals(await namesOf(member), ["Casino", "Market hall"]);
+    const rules = ["Market hall", "Casino"].map((payee) => ({ payee, no_bill: true }));
+    await books.ok("update_settings", { payee_rules: rules });
+    assertEquals([await namesOf(books), await namesOf(member)], [[], ["Casino"]]);
+    await books.ok("update_settings", { own_only: true });
+    assertEquals(await namesOf(member), ["Casino"]);
+    await log(books, "Market hall", [["2026-08-01", "70"]]);
+    assertEquals(await namesOf(member), ["Casino", "Market hall"]);
+  },
   "a price that changed once is one stream": async (books) => {
     await log(books, "Mobile", [["2026-07-10", "20"], ["2026-08-10", "20"], ["2026-09-10", "20"]]);
     await log(books, "Mobile", [["2026-10-12", "22"], ["2026-11-10", "22"]]);

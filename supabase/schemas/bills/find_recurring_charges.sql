@@ -25,6 +25,7 @@ declare
   most_rows constant int := 50000;
   most_monthly constant int := 17;
   most_proofs constant int := 12;
+  no_bills constant text[] := array(select app.list_no_bills());
 begin
   return query
     with paid as materialized (
@@ -102,9 +103,7 @@ begin
           or r.length > 2 and max(r.minor) <= 1.25 * min(r.minor) filter (where r.place < r.length))
     ), texts as materialized (
       select t.key, s.words, bool_or(app.is_cash_withdrawal(s.text) or exists (
-          select from app.payee_rules as r
-          where r.organization_id = context.organization_id and r.category_id is null and r.deleted_at is null
-            and starts_with(app.payee_words(s.text) || ' ', r.words || ' ')
+          select from unnest(no_bills) as words where starts_with(app.payee_words(s.text) || ' ', words || ' ')
       )) as is_no_bill
       from (select distinct r.key from recurring as r) as t
       join spelled as s on s.key = t.key

@@ -34,6 +34,29 @@ end
 $$;
 comment on function app.list_payee_rules is 'Returns the organization''s payee rules: [{payee, category?, no_bill?}].';
 
+create or replace function app.list_no_bills() returns setof text
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return query
+    with hidden as materialized (
+      select app.payee_words(k.match_key) || ' ' as words
+      from (
+        select distinct e.match_key from app.expenses as e
+        where not identity.sees_everything() and e.organization_id = identity.current_organization_id()
+          and (e.category_id = any ((select app.list_hidden_categories())::text[])
+            or identity.sees_own_only() and auth.uid() is distinct from e.created_by
+            and auth.uid() is distinct from e.assignee_id)
+      ) as k
+    )
+    select r.words from app.payee_rules as r
+    where r.organization_id = identity.current_organization_id() and r.category_id is null and r.deleted_at is null
+      and not exists (select from hidden as h where starts_with(h.words, r.words || ' '));
+end
+$$;
+comment on function app.list_no_bills is
+  'Returns the words of payees that are never proposed as a bill. A member may not see these rules, but they hold for '
+  'the whole organization, unless the payee also has records that the member may not see.';
+
 create or replace function app.change_payee_rules(context app.context, rules jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
