@@ -268,6 +268,25 @@ testBooks("recurring charges in statements", { day: "2025-12-31" }, {
     assertEquals(await stopped(), []);
   },
 
+  "balances that add up cover the days between them": async (books) => {
+    await books.ok("add_bill", { name: "Netflix", amount: "13.99", first_due: "2026-01-15" });
+    books.goTo("2026-04-20");
+    const statement = async (...rows: [day: string, name: string, amount: string, balance: string][]) => {
+      const lines = rows.map((row) => row.join(",")).join("\n");
+      const file = importOfFile(`Date,Description,Amount,Balance\n${lines}\n`, { account: "Checking" });
+      await books.ok("import_expenses", (await books.ok("import_expenses", file)).preview.commit_with);
+    };
+    const stopped = async () =>
+      (await books.ok("review_bills")).stopped_charges.map((
+        { due_on, statements_to }: Json,
+      ) => [due_on, statements_to]);
+    await statement(["2026-01-14", "Kiosk", "-1.00", "99.00"], ["2026-01-15", "NETFLIX.COM", "-13.99", "85.01"]);
+    await statement(["2026-03-12", "Tea", "-5.00", "75.01"], ["2026-03-13", "Tea 2", "-5.00", "70.01"]);
+    assertEquals(await stopped(), [], "5.00 EUR between the statements are unknown");
+    await statement(["2026-02-01", "Bakery", "-2.00", "83.01"], ["2026-02-27", "Bakery 2", "-3.00", "80.01"]);
+    assertEquals(await stopped(), [["2026-02-15", "2026-03-13"]]);
+  },
+
   "automatic payments that no statement shows are named, even if the bill came after its charges": async (
     books,
     database,

@@ -51,7 +51,8 @@ begin
     )
     -- The statements may cover only a later date.
     select distinct on (o.id) o.due_on, jsonb_strip_nulls(jsonb_build_object(
-      'bill_id', b.id, 'name', b.name, 'due_on', o.due_on, 'account', a.name, 'statements_to', lines.through,
+      'bill_id', b.id, 'name', b.name, 'due_on', o.due_on, 'account', a.name,
+      'statements_to', greatest(lines.through, shown.proven_to),
       'recorded', nullif(o.paid_count, 0), 'amount', app.format_amount(o.paid_minor::bigint, b.currency),
       'currency', case when o.paid_minor is not null then b.currency end
     ))
@@ -68,8 +69,18 @@ begin
       from app.statement_lines as n
       where n.account_id = a.id and n.booked_on >= o.due_on - days
     ) as lines
-    where identity.sees_everything() and b.status = 'active' and lines.through >= o.due_on + days
-      and lines.is_covered and not coalesce(lines.is_charged, false)
+    cross join lateral (
+      -- The lines between two balances are complete if they add up.
+      select case when bool_and(s.difference = 0) and min(s.since) <= o.due_on - days then max(s.true_on) end
+        as proven_to
+      from (
+        select r.*, lag(r.true_on) over (partition by r.currency order by r.true_on) as since
+        from app.read_balances(a.id) as r
+      ) as s
+      where s.currency = b.currency and s.since < o.due_on + days and s.true_on > o.due_on - days
+    ) as shown
+    where identity.sees_everything() and b.status = 'active' and not coalesce(lines.is_charged, false)
+      and (lines.is_covered and lines.through >= o.due_on + days or shown.proven_to >= o.due_on + days)
       and not exists (
         select from app.payments as p
         join app.expense_occurrences as x on x.id = p.occurrence_id
