@@ -167,4 +167,22 @@ testBooks("income that only its own text calls a transfer", { day: "2026-10-20" 
     assertEquals(asked(await preview(books, "Joint", ...rows)), [["row_3", ["transfer", "new"]]]);
     assertEquals(asked(await preview(member, "Mine", ...rows)), []);
   },
+  "and its expense in an account that the member may not see are told by review_bills": async (books) => {
+    const member = await books.join();
+    const told = async (reader: Books): Promise<string[]> =>
+      ((await reader.call("review_bills")).warnings ?? []).map(({ message }: Json) => message)
+        .filter((text: string) => text.includes("may be a transfer"));
+    await books.ok("update_settings", { own_only: true });
+    await commit(books, await preview(books, "Giro", paid("09"), ["2026-09-09", "Rent", "-40.00"]));
+    const shown = await preview(member, "Joint", came("09"), ["2026-09-10", "Work GmbH", "40.00"]);
+    assertEquals(asked(shown), []);
+    await commit(member, shown);
+    const [{ id }] = (await books.ok("list_expenses", { query: "Dauerauftrag" })).rows;
+    const [{ id: income }] = (await books.ok("list_expenses", { kind: "income", query: "Keller" })).rows;
+    const [text, ...more] = await told(books);
+    assertEquals([text!.includes(`on 2 Sep, may be a transfer to Joint (${id}, ${income}). Ask`), more], [true, []]);
+    assertEquals([text!.includes("Rent"), await told(member)], [false, []]);
+    await books.ok("delete_records", { ids: [income] });
+    assertEquals(await told(books), []);
+  },
 });

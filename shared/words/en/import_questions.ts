@@ -85,6 +85,14 @@ export const warnings = {
       first.map(({ line, name, as, of }) => `line ${line}, ${quoted(name)}: ${as === "linked" && of ? quoted(of) : as}`)
         .join("; ")
     }${rows > first.length ? "; …" : ""}. If one is wrong, answer row_<line>.`,
+  "halves_counted": (
+    { pairs }: { pairs: (Money & { name: string; date: string; account: string; ids: string[] })[] },
+  ): string =>
+    `${
+      pairs.map(({ account, ids, ...paid }) =>
+        `${quoted(paid.name)}, ${booked(paid)}, may be a transfer to ${account} (${ids.join(", ")}).`
+      ).join(" ")
+    } Ask the person, and delete the records of each transfer with delete_records.`,
   "cash_withdrawn.in_file": (
     { count: rows, totals: cash, lines }: { count: number; totals: Record<string, string>; lines: number[] },
   ): string =>

@@ -60,6 +60,7 @@ begin
   return jsonb_build_object(
     'data', data,
     'warnings', app.warn_of_own_only() || app.warn_of_expected_income(context, '-infinity', context.today - 1)
+      || app.warn_of_unpaired(context, since)
   );
 end
 $$;
