@@ -89,7 +89,7 @@ Deno.test(`no request breaks in, leaks data or hangs (FUZZ_SEED=${SEED})`, async
     );
     const filling = fc.tuple(
       fc.nat(),
-      fc.array(fc.tuple(fc.nat(), hostileText), { minLength: 1, maxLength: 3 }),
+      fc.array(fc.tuple(fc.nat(), hostileText), { maxLength: 3 }),
     );
     const queue = [
       ...some(SHARES.http, request).map((value) => person.request(value)),
