@@ -112,6 +112,16 @@ testBooks("the limit for balances", { day: DAY }, {
       `No balance above the limit of 501.00 EUR is expected to fall below it by 2026-12-31. ${said}`,
     );
   },
+  "does not apply to an account whose balance was never above zero, such as a card": async (books) => {
+    await say(books, "Visa", "50", { kind: "overdraft", date: "2026-11-01" });
+    await say(books, "Visa", "0");
+    await limit(books, "0");
+    const spend = { spend: "10", account: "Visa" };
+    const below = async () => (await books.ok("forecast", spend)).limit.below.map(({ account }: Json) => account);
+    assertEquals(await below(), []);
+    await say(books, "Visa", "20", { date: "2026-11-05" });
+    assertEquals(await below(), ["Visa"]);
+  },
   "of an earlier base currency is converted": async (books, database) => {
     await addRate(database, "USD", DAY, "2.0");
     await say(books, "Giro", "1000");

@@ -40,9 +40,13 @@ begin
   end if;
   return query
     with starts as materialized (
-      -- Leave out cards, because their balances are negative.
+      -- Leave out cards and other debts: their balances were never above zero.
       select p.account_id, p.account, p.currency, p.covered_on, p.minor::float8 as minor
-      from unnest(positions) as p where p.kind = 'account'
+      from unnest(positions) as p
+      where p.kind = 'account' and (p.minor > 0 or exists (
+        select from app.balances as b
+        where b.account_id = p.account_id and b.currency = p.currency and b.amount_minor > 0 and b.deleted_at is null
+      ))
       union all
       select null, null, context.base_currency, min(p.covered_on), sum(p.minor * p.in_base)
       from unnest(positions) as p
