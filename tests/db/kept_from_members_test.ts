@@ -48,6 +48,34 @@ testBooks("the balance of a bank account", {}, {
   },
 });
 
+testBooks("reconcile", {}, {
+  "takes the only account, names several, and says that a member sees only their own imports": async (ana) => {
+    const ben = await ana.join();
+    await ana.ok("update_settings", { own_only: true });
+    assertEquals((await ana.fails("not_found", "reconcile")).message, "There is no account.");
+    for (const account of ["Giro", "Visa"]) {
+      const csv = `Date,Name,Amount\n2026-11-18,Shop ${account},-23.45\n`;
+      const args = importOfFile(csv, { account, mapping: { negative_is_expense: true } });
+      await ana.ok("import_expenses", (await ana.ok("import_expenses", args)).preview.commit_with);
+      if (account === "Giro") assertEquals((await ana.ok("reconcile")).account, "Giro");
+    }
+    const { message, hint, field } = await ana.fails("not_found", "reconcile");
+    assertEquals([message, hint, field], ["No account is given.", "There are Giro and Visa.", "account"]);
+    const own = " This person sees only their own records and imports.";
+    assertEquals((await ben.fails("not_found", "reconcile")).message, `There is no account.${own}`);
+    assertEquals(
+      (await ben.fails("not_found", "reconcile", { account: "Giro" })).message,
+      `There is no account "Giro".${own}`,
+    );
+    await ben.ok("log_expenses", { items: [{ name: "Giro", amount: "5", kind: "balance" }] });
+    assertEquals((await ben.call("reconcile")).warnings.map(({ message }: Json) => message), [
+      "No statement of Giro is among this person's own imports, so nothing was compared. Import one first " +
+      "(import_expenses).",
+      "This person sees only their own records.",
+    ]);
+  },
+});
+
 testBooks("app.member_sees()", {}, {
   "agrees with the policy for every role, record and setting": async (ana, database) => {
     const people = [ana, await ana.join(), await ana.join(), await ana.join("manager"), await ana.join("viewer")];

@@ -142,8 +142,12 @@ export const refusals = {
     message: `There is no account ${quoted(id)}.`,
     hint: "Pass the account's name; a new name creates an account.",
   }),
-  "not_found.statement_account": ({ name, names }: { name: string; names: string[] }): Refusal => ({
-    message: `There is no account ${quoted(name)}.`,
+  "not_found.statement_account": (
+    { name, names, is_own_only }: { name?: string; names: string[]; is_own_only?: true },
+  ): Refusal => ({
+    message: `${
+      name ? `There is no account ${quoted(name)}.` : names.length > 0 ? "No account is given." : "There is no account."
+    }${is_own_only ? " This person sees only their own records and imports." : ""}`,
     hint: names.length > 0
       ? `There ${names.length === 1 ? "is" : "are"} ${and(names)}.`
       : "An account is created when its first statement is imported: import_expenses without arguments gives a link for that.",

@@ -27,9 +27,12 @@ export const warnings = {
     } in no statement. The books do not know which account paid, so this includes cash, other accounts and other ` +
     `members’ cards. Without books_only, the difference to ${account} is ${sums(difference)}.`,
   /** @param period.first the first day with a row of the account, if there is one */
-  "no_statement": ({ account, first, last }: { account: string; first?: string; last?: string }): string =>
+  "no_statement": (
+    { account, first, last, is_own_only }: { account: string; first?: string; last?: string; is_own_only: boolean },
+  ): string =>
     first
       ? `The imported statements of ${account} have rows from ${first} to ${last} only. Outside of these days nothing ` +
         "was compared: rows of books_only there may be at the bank too."
-      : `No statement of ${account} is in the books, so nothing was compared. Import one first (import_expenses).`,
+      : `No statement of ${account} is ${is_own_only ? "among this person's own imports" : "in the books"}, ` +
+        "so nothing was compared. Import one first (import_expenses).",
 };

@@ -16,27 +16,28 @@ comment on function app.sees_account is
 create or replace function app.require_account(context app.context, wanted text, field text) returns app.accounts
 language plpgsql stable set search_path = '' as $$
 declare
+  names constant text[] := array(
+    select a.name from app.accounts as a
+    where a.organization_id = context.organization_id and app.sees_account(a)
+    order by lower(a.name) limit 20
+  );
   account app.accounts;
 begin
   select * into account from app.accounts as a
   where a.organization_id = context.organization_id
-    and (a.id = require_account.wanted or lower(a.name) = lower(app.clean_text(require_account.wanted)))
+    and (a.id = wanted or lower(a.name) = lower(app.clean_text(wanted)) or wanted is null and cardinality(names) = 1)
     and app.sees_account(a);
   if not found then
-    perform app.fail('not_found.statement_account', jsonb_build_object(
-      'name', left(require_account.wanted, 60),
-      'names', array(
-        select a.name from app.accounts as a
-        where a.organization_id = context.organization_id and app.sees_account(a)
-        order by lower(a.name) limit 20
-      )
-    ), require_account.field);
+    perform app.fail('not_found.statement_account', jsonb_strip_nulls(jsonb_build_object(
+      'name', left(wanted, 60), 'names', names, 'is_own_only', nullif(identity.sees_own_only(), false)
+    )), field);
   end if;
   return account;
 end
 $$;
 comment on function app.require_account is
-  'Returns the account with a name or id. Ends the tool with not_found and the names that the person sees.';
+  'Returns the account with a name or id, without one the only account. Ends the tool with not_found and the names '
+  'that the person sees.';
 
 create or replace function app.sum_by_currency(amounts jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -260,8 +261,8 @@ begin
     when first_line is null or first_day < first_line - quiet_days
       or least(last_day, context.today) > last_line + quiet_days
     then jsonb_build_array(app.warning('no_statement', jsonb_build_object(
-      'account', account.name, 'first', first_line, 'last', last_line
-    ))) else '[]' end || app.warn_of_gaps(account, first_day, last_day)
+      'account', account.name, 'first', first_line, 'last', last_line, 'is_own_only', identity.sees_own_only()
+    ))) else '[]' end || app.warn_of_own_only() || app.warn_of_gaps(account, first_day, last_day)
     || case when arguments ? 'to' then app.warn_of_unknown_balance(context, account, last_day) else '[]' end);
 end
 $$;

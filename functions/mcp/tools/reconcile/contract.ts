@@ -9,7 +9,7 @@ export const reconcile = defineTool({
     account: text(60, { minLength: 1 }),
     from: date(),
     to: date(),
-  }, ["account"]),
+  }),
   data: {
     account: "string",
     from: "string",
