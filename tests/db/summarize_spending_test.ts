@@ -471,21 +471,36 @@ testBooks("summarize_spending", { day: TODAY }, {
     );
   },
 
-  "averages over the length of the period, and over one month or week at least": async (books) => {
+  "averages the complete months, weeks or days since the first payment, if there are two": async (books) => {
     await log(
       books,
-      { name: "Old", amount: "100", date: "2025-10-07" },
+      { name: "Old", amount: "100", date: "2026-07-07" },
       { name: "Week", amount: "30", date: "2026-09-08" },
       { name: "New", amount: "1070", date: "2026-10-02" },
     );
-    const average = async (question: Json) => {
-      const { amount, of } = (await books.ok("summarize_spending", question)).total.average;
-      return [amount, of];
-    };
-    assertEquals(await average({ period: "last_12_months", group_by: ["month"] }), ["100.00", 12]);
-    assertEquals(await average({ period: "last_30_days", group_by: ["week"] }), ["256.67", 4.3]);
-    assertEquals(await average({ period: "last_30_days", group_by: ["day"] }), ["36.67", 30]);
-    assertEquals(await average({ period: "this_month", group_by: ["month"] }), ["1070.00", 1]);
+    const average = async (question: Json) => (await books.ok("summarize_spending", question)).total.average;
+    // October is not over, and Old began in July.
+    const months = { per: "month", amount: "43.33", of: 3, since: "2026-07-01" };
+    for (const group_by of [["month"], ["category", "month"], ["borne_by", "month"], ["month", "borne_by"]]) {
+      assertEquals(await average({ period: "last_12_months", group_by }), months, `${group_by}`);
+    }
+    assertEquals((await average({ query: "Week", period: "last_12_months", group_by: ["month"] })).amount, "10.00");
+    assertEquals(await average({ from: "2026-07-02", to: "2026-09-30", group_by: ["month"] }), {
+      ...months,
+      amount: "15.00",
+      of: 2,
+      since: "2026-08-01",
+    });
+    assertEquals(await average({ from: "2026-09-07", to: "2026-10-05", group_by: ["week"] }), {
+      per: "week",
+      amount: "275.00",
+      of: 4,
+      since: "2026-09-07",
+    });
+    assertEquals((await average({ period: "last_30_days", group_by: ["day"] })).of, 30);
+    for (const question of [{ period: "this_month" }, { period: "last_month" }, { query: "Nothing" }]) {
+      assertEquals(await average({ ...question, group_by: ["month"] }), undefined);
+    }
   },
 
   "refuses invalid arguments": async (books) => {

@@ -55,35 +55,36 @@ comment on function app.warn_of_unsettled is
   'Returns warnings about amounts in a period that will change: automatic payments recorded with an estimate, and '
   'automatic payments missing from the total because their amount is unknown.';
 
-create or replace function app.average_spending(context app.context, period app.period, dimensions text[],
-  minor numeric, exponent int) returns jsonb
+create type app.key_sum as (
+  key text,
+  minor numeric
+);
+comment on type app.key_sum is 'The sum of a group with a key of app.group_key.';
+
+create or replace function app.average_sums(context app.context, period app.period, unit text, sums app.key_sum[],
+  begin_on date, exponent int) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  unit constant text := (select d from unnest(dimensions) as d where d in ('month', 'week', 'day') limit 1);
-  first_on constant date := greatest(
-    period.from_on,
-    (select p.paid_on from app.payments as p where p.deleted_at is null order by p.paid_on limit 1)
-  );
-  last_on constant date := least(period.to_on, context.today);
-  units numeric;
+  -- A part of a month lacks its salary or its rent.
+  step constant interval := '1 ' || unit;
+  since constant date := date_trunc(unit, greatest(period.from_on - 1 + step, begin_on));
+  until constant date := date_trunc(unit, (least(period.to_on, context.today) + 1)::timestamp);
+  units constant int := (select count(*) from generate_series(since::timestamp, until - step, step));
 begin
-  if unit is null or minor is null or first_on > last_on then
-    return null;
-  end if;
-  -- Parts of months at both ends count in proportion, but spending within a single month or week isn't extrapolated.
-  units := greatest(1, case unit
-    when 'month' then app.month_of(last_on) - app.month_of(first_on)
-      + extract(day from last_on) / extract(day from date_trunc('month', last_on) + interval '1 month - 1 day')
-      - (extract(day from first_on) - 1) / extract(day from date_trunc('month', first_on) + interval '1 month - 1 day')
-    when 'week' then (last_on - first_on + 1) / 7.0
-    else last_on - first_on + 1 end);
-  return jsonb_build_object('per', unit, 'amount', app.format_minor(round(minor / units), exponent),
-    'of', trim_scale(round(units, 1)), 'since', first_on);
+  return (
+    select jsonb_build_object(
+      'per', unit, 'amount', app.format_minor(round(coalesce(sum(s.minor), 0) / units), exponent), 'of', units,
+      'since', since
+    )
+    from unnest(sums) as s
+    where s.key >= left(since::text, length(s.key)) and s.key < left(until::text, length(s.key))
+    having units > 1 and sums is not null
+  );
 end
 $$;
-comment on function app.average_spending is
-  'Returns the average per month, week or day, whichever groups the answer, from the first payment until today: {per, '
-  'amount, of, since}. of is the number of units, with a decimal. Returns null when the answer isn''t grouped by time.';
+comment on function app.average_sums is
+  'Returns the average of the complete months, weeks or days of a period, from the first with a record: {per, amount, '
+  'of, since}; null for fewer than two.';
 
 create or replace function app.tax_in(filter app.expense_filter) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -149,6 +150,9 @@ declare
       from jsonb_array_elements_text(coalesce(arguments -> 'group_by', '["category"]')) with ordinality as d
     group by d.value order by min(d.ordinality)
   );
+  -- With borne_by, a shared payment is in several groups, so totals are summed without that dimension.
+  summed constant text[] := coalesce(nullif(array_remove(dimensions, 'borne_by'), '{}'), array['currency']);
+  unit constant text := (select d from unnest(dimensions) as d where d in ('month', 'week', 'day') limit 1);
   target constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
   exponent constant int := app.currency_exponent(target, 'in_currency');
   own_begin date;
@@ -156,7 +160,6 @@ declare
   unknown_amounts text[];
   estimated record;
   spending app.spending;
-  -- With borne_by, a shared payment is in several groups, so totals are summed without that dimension.
   overall app.spending;
   rows jsonb;
   warnings jsonb := '[]';
@@ -194,7 +197,7 @@ begin
   end if;
   spending := app.sum_spending(context, filter, earlier, expected, dimensions, target);
   overall := case when 'borne_by' = any (dimensions)
-    then app.sum_spending(context, filter, earlier, expected, array['currency'], target) else spending end;
+    then app.sum_spending(context, filter, earlier, expected, summed, target) else spending end;
   rows := app.rank_spending(spending, dimensions, coalesce((arguments ->> 'top')::int, 20), target, is_compared);
   if jsonb_array_length(rows) > 1000 then
     perform app.fail('invalid_argument.too_many_rows', jsonb_build_object('count', jsonb_array_length(rows)),
@@ -236,7 +239,11 @@ begin
     'change_percent', case when is_compared and books_begin is null then
       round((sum(g.once_minor) - sum(g.once_earlier_minor)) * 100 / nullif(abs(sum(g.once_earlier_minor)), 0), 1)
     end,
-    'average', app.average_spending(context, period, dimensions, sum(g.once_minor), exponent),
+    'average', app.average_sums(context, period, unit, array_agg((
+      case unit when summed[1] then g.key_1 when summed[2] then g.key_2 end, g.once_minor
+    )::app.key_sum), (
+      select p.paid_on from app.payments as p where p.deleted_at is null order by p.paid_on limit 1
+    ), exponent),
     'reimbursement', app.sum_reimbursed(context, filter, target, exponent)
   ) into total
   from unnest(overall.groups) as g;
