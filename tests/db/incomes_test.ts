@@ -94,9 +94,11 @@ testBooks("expected_incomes()", { day: "2026-10-06" }, {
       ["2026-10-28", "Work GmbH", 245000, 245000, 245000, "found"],
     ]);
   },
-  "expects nothing from a payer who stopped": async (books, database) => {
+  "expects nothing of a payer who stopped, and returns the latest income instead": async (books, database) => {
     for (const day of ["2026-05-28", "2026-06-28", "2026-07-28"]) await salary(database, books, day, 245000);
-    assertEquals(await expected(database, books, "2026-10-06", "2026-12-01"), []);
+    assertEquals(await expected(database, books, "2026-10-06", "2026-12-01"), [
+      ["2026-07-28", "Work GmbH", 245000, 245000, 245000, "stopped"],
+    ]);
   },
   "hides others' income from members who see only their own records": async (books, database) => {
     const member = await books.join();

@@ -103,15 +103,10 @@ export const forecast = {
         and(items.map(({ name, on, ...sum }) => `${quoted(name)}, ${money(sum)} on ${on}`))
       }. No account is known for it.`,
     income_late: (
-      { name, on, is_counted, is_doubtful, ...sum }: Money & {
-        name: string;
-        on: string;
-        is_counted: boolean;
-        is_doubtful: boolean;
-      },
+      { name, on, is_counted, ...sum }: Money & { name: string; on: string; is_counted: boolean },
     ): string =>
       `${quoted(name)}, ${money(sum)}, was expected on ${on} and is not in the books. ${
-        !is_counted ? "It is not counted." : `It counts as if it came today${is_doubtful ? ", except in low" : ""}.`
+        is_counted ? "It counts as if it came today, except in low." : "It is not counted."
       }`,
     income_stopped: ({ name, on, ...sum }: Money & { name: string; on: string }): string =>
       `${quoted(name)}, ${money(sum)}, came regularly until ${on} and then stopped, so none is expected.`,

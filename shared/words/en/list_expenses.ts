@@ -60,6 +60,18 @@ const leftOut = ({ count: all, is_least, totals_by_currency, names: some, name_c
     totals_by_currency ? `, ${totals(totals_by_currency)}` : ""
   } (${names(some, { most: some.length, count: name_count })})`;
 
+/** Income that is not in the books, the first of `count`. */
+interface Missing {
+  items: (Money & { name: string; day: string })[];
+  count: number;
+}
+
+const missing = ({ items, count }: Missing, when: string) =>
+  names(items.map(({ name, day, ...sum }) => `${quoted(name)}, ${money(sum)}, ${when} ${day}`), {
+    most: items.length,
+    count,
+  });
+
 const someBelongHere = (tool: string) => `If some belong here, ${tool} sets their category.`;
 
 export const warnings = {
@@ -85,10 +97,9 @@ export const warnings = {
     'The books have no income up to the end of this period. Log it with log_expenses and kind "income", or import ' +
     "statements.",
   "income_begins": ({ on }: { on: string }): string => `The books have no income before ${on}.`,
-  "income_expected": ({ items }: { items: (Money & { name: string; day: string })[] }): string =>
-    `Not in the books yet: ${
-      and(items.map(({ name, day, ...sum }) => `${quoted(name)}, ${money(sum)}, expected on ${day}`))
-    }.`,
+  "income_stopped": (facts: Missing): string => `Came regularly and then stopped: ${missing(facts, "last on")}.`,
+  "income_late": (facts: Missing): string => `Late and not in the books: ${missing(facts, "expected on")}.`,
+  "income_expected": (facts: Missing): string => `Still expected: ${missing(facts, "on")}.`,
   "net_is_income_less_spending": (): string =>
     "Each amount is income less spending. Savings and transfers between own accounts count as neither.",
   "books_begin": ({ on, from, to }: Period & { on: string }): string =>

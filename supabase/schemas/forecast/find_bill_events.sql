@@ -154,6 +154,7 @@ begin
       from (
         select e.account_id, e.currency, e.day, e.low, e.likely, e.high, 'income' as kind, e.name, e.income_id
         from app.expected_incomes(context, first_on - late_days, until) as e
+        where e.source <> 'stopped'
         union all
         select coalesce(r.account_id, app.find_income_account(context, r)), r.currency, r.received_on, r.amount_minor,
           r.amount_minor, r.amount_minor, 'received', r.name, r.id

@@ -62,8 +62,8 @@ begin
         select c.n, c.due_on as day, c.minor as likely, 0 as low, 0 as high, c.down, c.up from changes as c
         union all
         select c.n, c.due_on + case when c.is_income then shift_days else 0 end, 0, c.minor, 0, 0, 0 from changes as c
-        -- Income that is late by more than a weekend may never arrive.
-        where not c.is_income or c.due_on + shift_days >= context.today
+        -- Late income may not come.
+        where not c.is_income or c.due_on >= context.today
         union all
         select c.n, c.due_on + case when c.is_income then -shift_days when c.minor < 0 then shift_days else 0 end, 0, 0,
           c.minor, 0, 0

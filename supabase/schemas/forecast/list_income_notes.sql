@@ -16,29 +16,21 @@ begin
         select from unnest(events) as v where v.kind = 'income' and v.id = e.income_id and v.due_on = e.day
       ) as is_counted
       from expected as e
-      where e.day < context.today
+      where e.day < context.today and e.source <> 'stopped'
       order by e.income_id, e.day desc
-    ), stopped as (
-      select r.* from app.find_income_rhythms(context) as r
-      where r.is_over and not exists (
-        select from app.incomes as i
-        where i.organization_id = context.organization_id and i.deleted_at is null and i.received_on > r.since
-          and app.compare_names(app.income_words(i.name), app.income_words(r.name)) >= 2
-      )
     ), notes as (
       select 1 as place, l.day as sort_on, jsonb_build_object(
         'code', 'income_late', 'name', l.name, 'amount', app.format_amount(l.likely, l.currency),
-        'currency', l.currency, 'on', l.day, 'is_counted', l.is_counted,
-        -- app.forecast_days() leaves it out of the lowest balances then.
-        'is_doubtful', l.day + 3 < context.today
+        'currency', l.currency, 'on', l.day, 'is_counted', l.is_counted
       ) as said
       from late as l
       union all
-      select 2, s.since, jsonb_build_object(
-        'code', 'income_stopped', 'name', s.name, 'amount', app.format_amount(s.amounts[1], s.currency),
-        'currency', s.currency, 'on', s.since
+      select 2, s.day, jsonb_build_object(
+        'code', 'income_stopped', 'name', s.name, 'amount', app.format_amount(s.likely, s.currency),
+        'currency', s.currency, 'on', s.day
       )
-      from stopped as s
+      from expected as s
+      where s.source = 'stopped'
       union all
       select 3, a.day, jsonb_build_object('code', 'income_alike', 'name', u.name, 'other', a.name, 'on', a.day)
       from (

@@ -137,7 +137,7 @@ declare
   -- The period contains three yearly incomes.
   kept_days constant int := 800;
   least_often constant int := 3;
-  missed_dates constant int := 3;
+  told_days constant int := 93;
 begin
   return query
     with received as materialized (
@@ -210,7 +210,7 @@ begin
       order by abs(d.day - f.last_on)
       limit 1
     ) as a
-    where f.last_on >= context.today - 10 - missed_dates * app.income_days(f.frequency, f.every)
+    where f.last_on >= context.today - 10 - told_days - app.income_days(f.frequency, f.every)
       and not (f.stream > 0 and exists (
         select from found as o where o.key = f.key and o.currency = f.currency and o.stream = 0
       ));
@@ -219,7 +219,7 @@ $$;
 comment on function app.find_income_rhythms is
   'Returns income without a rule that came regularly at least three times: its latest record, its schedule from the '
   'latest date, and its amounts, the latest first. Up to three missed dates in a row do not end the rhythm. is_over: '
-  'the next date passed more than ten days ago.';
+  'the next date passed more than ten days ago; after three more months, it is left out.';
 
 create or replace function app.expected_incomes(context app.context, first_day date, last_day date)
   returns table (income_id text, name text, account_id text, day date, low bigint, likely bigint, high bigint,
@@ -277,17 +277,24 @@ begin
       where m.rule_id = u.id and m.received_on between d.day - near.days and d.day + near.days
     )
     union all
-    select f.income_id, f.name, f.account_id, d.day, range.low, f.amounts[1], range.high, f.currency, 'found'
+    select f.income_id, f.name, f.account_id, d.day, range.low, f.amounts[1], range.high, f.currency,
+      case when f.is_over then 'stopped' else 'found' end
     from app.find_income_rhythms(context) as f
     cross join lateral (
       select min(a.minor) as low, max(a.minor) as high from unnest(f.amounts[:recent]) as a (minor)
     ) as range
-    cross join lateral unnest(app.dates_between(f.schedule, first_day, last_day)) as d (day)
-    where d.day > f.since + days and not f.is_over
+    cross join lateral unnest(case
+      when not f.is_over then app.dates_between(f.schedule, greatest(first_day, f.since + days + 1), last_day)
+      when app.dates_between(f.schedule, f.since + days + 1, least(last_day, context.today)) <> '{}' and not exists (
+        select from app.incomes as i
+        where i.organization_id = context.organization_id and i.deleted_at is null and i.received_on > f.since
+          and app.compare_names(app.income_words(i.name), app.income_words(f.name)) >= 2
+      ) then array[f.since] end) as d (day)
     order by 4, 1;
 end
 $$;
 comment on function app.expected_incomes is
   'Returns the dates in a period whose expected income was not received within five days, with the lowest and highest '
   'of the latest six amounts. source: said (by a person) or found (from at least three regular incomes); income_id is '
-  'the rule or the latest income.';
+  'the rule or the latest income. Also returns the latest income of regular payers who stopped before the last day of '
+  'the period, with the source stopped.';

@@ -101,6 +101,7 @@ create or replace function app.log_income(context app.context, item jsonb, field
 language plpgsql volatile set search_path = '' as $$
 declare
   payer constant text := app.clean_text(item ->> 'payee');
+  payer_words constant text[] := case when payer is not null then app.payer_words(payer) end;
   day constant date := app.parse_received_on(
     context, coalesce(item ->> 'date', 'today'), field || '.date', item ->> 'repeats' is not null, true
   );
@@ -117,7 +118,8 @@ begin
   if income.name is null then
     perform app.fail('invalid_argument.expense_without_name', field => field || '.name');
   end if;
-  if strpos(lower(income.name), lower(payer)) = 0 then
+  if strpos(lower(income.name), lower(payer)) = 0
+    and not (payer_words <> '{}' and payer_words <@ app.payer_words(income.name)) then
     income.name := left(income.name || ', ' || payer, 120);
   end if;
   income.currency := coalesce(item ->> 'currency', context.base_currency);

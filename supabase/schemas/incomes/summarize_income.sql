@@ -68,28 +68,39 @@ declare
   most constant int := 5;
   -- app.list_income_notes() looks back equally far.
   past_days constant int := 45;
-  expected jsonb;
+  -- Longer ago, even income that stopped is left out.
+  most_days constant int := 110;
 begin
-  select jsonb_agg(jsonb_build_object(
-    'name', e.name, 'day', e.day, 'amount', app.format_amount(e.likely, e.currency), 'currency', e.currency
-  ) order by e.day, e.name) into expected
-  from (
-    select * from app.expected_incomes(context, greatest(from_on, context.today - past_days), to_on) as x
-    where (words is null
-        or app.fold_text(concat_ws(' ', x.name, app.sort_words(app.income_sort(x.name)))) like all (words))
-      -- Late income may be in the books, hidden from this person.
-      and (x.day >= context.today or identity.sees_everything())
-    order by x.day, x.name
-    limit most
-  ) as e
-  where to_on >= context.today - past_days;
-  return case when expected is null then '[]'
-    else jsonb_build_array(app.warning('income_expected', jsonb_build_object('items', expected))) end;
+  return (
+    with found as (
+      select e.*, case when e.source = 'stopped' then 'stopped' when e.day < context.today then 'late' else 'ahead' end
+        as state
+      from app.expected_incomes(context, greatest(from_on, context.today - past_days), to_on) as e
+      where (words is null
+          or app.fold_text(concat_ws(' ', e.name, app.sort_words(app.income_sort(e.name)))) like all (words))
+        -- Late income may be in the books, hidden from this person.
+        and (e.day >= context.today or identity.sees_everything())
+        and to_on >= context.today - most_days
+    ), placed as (
+      select f.*, row_number() over (partition by f.state order by f.day, f.name) as place from found as f
+    )
+    select coalesce(jsonb_agg(w.said order by w.state desc), '[]')
+    from (
+      select p.state, app.warning(
+        case p.state when 'stopped' then 'income_stopped' when 'late' then 'income_late' else 'income_expected' end,
+        jsonb_build_object('count', count(*), 'items', jsonb_agg(jsonb_build_object(
+          'name', p.name, 'day', p.day, 'amount', app.format_amount(p.likely, p.currency), 'currency', p.currency
+        ) order by p.place) filter (where p.place <= most))
+      ) as said
+      from placed as p
+      group by p.state
+    ) as w
+  );
 end
 $$;
 comment on function app.warn_of_expected_income is
-  'Warns of income that is expected in a period, or was expected in its last weeks, and is not in the books. words: '
-  'patterns that the name or sort must match.';
+  'Warns of income that is not in the books: regular until it stopped, expected in the last weeks of a period, or '
+  'still expected in it. words: patterns that the name or sort must match.';
 
 create or replace function app.warn_of_income(context app.context, period app.period, filter app.expense_filter)
   returns jsonb
@@ -116,40 +127,6 @@ end
 $$;
 comment on function app.warn_of_income is
   'Returns warnings about income that is unknown: hidden, before the first record, or expected in the period.';
-
-create type app.month_sum as (
-  month text,
-  minor numeric
-);
-comment on type app.month_sum is 'The sum of a month, such as 2026-10.';
-
-create or replace function app.average_net(context app.context, period app.period, sums app.month_sum[], exponent int)
-  returns jsonb
-language plpgsql stable set search_path = '' as $$
-declare
-  -- A part of a month lacks its salary or its rent.
-  last_month constant int := app.month_of(least(period.to_on, context.today) + 1) - 1;
-  first_month constant int := greatest(
-    app.month_of(period.from_on - 1) + 1, (select min(app.month_of((s.month || '-01')::date)) from unnest(sums) as s)
-  );
-  months constant int := last_month - first_month + 1;
-begin
-  if months < 2 or months is null then
-    return null;
-  end if;
-  return (
-    select jsonb_build_object(
-      'per', 'month', 'amount', app.format_minor(round(coalesce(sum(s.minor), 0) / months), exponent), 'of', months,
-      'since', app.month_day(first_month, 1)
-    )
-    from unnest(sums) as s
-    where app.month_of((s.month || '-01')::date) between first_month and last_month
-  );
-end
-$$;
-comment on function app.average_net is
-  'Returns the average of the complete months of a period, from the first with a record: {per, amount, of, since}; '
-  'null for fewer than two.';
 
 create or replace function app.summarize_income(context app.context, request jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -242,8 +219,9 @@ begin
       'count', case when not is_net then coalesce(sum(s.count), 0) end,
       'income', case when is_net then app.format_minor(coalesce(sum(s.income), 0), exponent) end,
       'spending', case when is_net then app.format_minor(coalesce(sum(s.spent), 0), exponent) end,
-      'average', case when is_net and dimensions = array['month'] then app.average_net(context, period, array_agg(
-        (s.key_1, s.income - s.spent)::app.month_sum), exponent) end
+      'average', app.average_sums(context, period, case when is_net then dimensions[1] end,
+        array_agg((s.key_1, s.income - s.spent)::app.key_sum),
+        left(min(s.key_1) filter (where is_net) || '-01', 10)::date, exponent)
     ))
     from sums as s
   ) into rows, total
