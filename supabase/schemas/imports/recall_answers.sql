@@ -46,6 +46,8 @@ create or replace function app.recall_answers(context app.context, batch app.imp
 language plpgsql volatile set search_path = '' set enable_nestloop = 'off' as $$
 declare
   percent constant int := 30;
+  -- Ignore earlier lines with the same words.
+  most constant int := 50;
   question constant jsonb := '{"state":"likely","candidates":[{"id":"transfer","state":"transfer"}]}';
   transfers constant text[] := array(
     select l.id from app.statement_lines as l
@@ -75,20 +77,25 @@ begin
       where s.line between first and last and q.match ->> 'state' = 'likely' and not s.is_skipped
         and (s.match is not null or s.kind = 'income' or s.draft is not null and s.kind in ('expense', 'refund'))
     ), answered as materialized (
-      select l.direction, l.currency, l.amount_minor, l.booked_on, l.id,
-        case when t.id is null then l.answered ->> 'is' else 'transfer' end as answer,
-        array(select jsonb_array_elements_text(l.answered -> 'of')) || case when t.id is not null then 'transfer' end
-          as subjects,
-        app.without_months(app.descriptor_words(l.text)) as words
-      from app.statement_lines as l
-      left join unnest(transfers) as t (id) on t.id = l.id
-      where l.account_id = batch.account_id and l.organization_id = batch.organization_id
-        and (l.answered is not null or t.id is not null)
+      select d.*, row_number() over (
+          partition by d.words, d.direction, d.currency order by d.booked_on desc, d.id desc
+      ) as place
+      from (
+        select l.direction, l.currency, l.amount_minor, l.booked_on, l.id,
+          case when t.id is null then l.answered ->> 'is' else 'transfer' end as answer,
+          array(select jsonb_array_elements_text(l.answered -> 'of')) || case when t.id is not null then 'transfer' end
+            as subjects,
+          app.without_months(app.descriptor_words(l.text)) as words
+        from app.statement_lines as l
+        left join unnest(transfers) as t (id) on t.id = l.id
+        where l.account_id = batch.account_id and l.organization_id = batch.organization_id
+          and (l.answered is not null or t.id is not null)
+      ) as d
     ), latest as materialized (
       select distinct on (a.line) a.*, p.answer, p.booked_on, p.id
       from asked as a
       join answered as p on p.words = a.words and p.direction = a.direction and p.currency = a.currency
-      where app.same_amount(p.amount_minor, a.amount_minor, percent) and p.subjects @> a.subjects
+      where p.place <= most and app.same_amount(p.amount_minor, a.amount_minor, percent) and p.subjects @> a.subjects
         and array_position(a.subjects, null) is null
       order by a.line, p.booked_on desc, p.id desc
     ), others as materialized (
