@@ -20,6 +20,8 @@ ALTER TABLE "jobs"."notice_log" DROP CONSTRAINT "notice_log_about_one";
 
 ALTER TABLE "jobs"."notice_log" DROP CONSTRAINT "notice_log_kind_known";
 
+DROP FUNCTION "app"."average_spending"(app.context, app.period, text[], numeric, integer);
+
 DROP FUNCTION "app"."change_preferences"(app.context, jsonb);
 
 DROP FUNCTION "app"."chart_spending"(app.context, jsonb);
@@ -163,11 +165,11 @@ CREATE TYPE "app"."income_group" AS ("key_1" text, "key_2" text, "label_1" text,
 
 CREATE TYPE "app"."income_name" AS ("words" text[], "payer_words" text[]);
 
+CREATE TYPE "app"."key_sum" AS ("key" text, "minor" numeric);
+
 CREATE TYPE "app"."limited_balance" AS ("account_id" text, "account" text, "currency" text, "covered_on" date, "minor" double precision, "limit_minor" double precision);
 
 CREATE TYPE "app"."low_balance" AS ("account_id" text, "account" text, "currency" text, "due_on" date, "low" bigint, "likely" bigint, "limit_minor" bigint, "covered_on" date);
-
-CREATE TYPE "app"."month_sum" AS ("month" text, "minor" numeric);
 
 ALTER TYPE "app"."expense_filter" ADD ATTRIBUTE "has_document" boolean CASCADE;
 
@@ -468,7 +470,7 @@ begin
       );
     end if;
   end if;
-  -- Count recorded payments since the balance only as far as they exceed the usual flow.
+  -- Of the payments recorded since the balance, count only the excess over the usual flow.
   since_minor := coalesce((
     select sum(app.signed_minor(p.direction, p.base_minor)) from app.payments as p
     where p.organization_id = context.organization_id and p.deleted_at is null
@@ -592,7 +594,7 @@ AS $function$
 declare
   next_index constant int := app.open_indexes(old, context.today, 1);
   next_scheduled constant date := app.scheduled_on(old, least(next_index, app.last_index(old)));
-  -- The first date to which the change applies.
+  -- The first date that the change affects.
   from_index constant int := greatest(next_index, case when apply_from is not null then app.due_index(old, apply_from)
     end);
   next_due constant date := coalesce(old.next_due, app.due_on(next_scheduled, old.weekend_rule));
@@ -611,7 +613,7 @@ declare
   is_stopped constant boolean := bill.status in ('paused', 'cancelled');
   was_stopped constant boolean := old.status in ('paused', 'cancelled');
   is_paused_anew constant boolean := bill.paused_until is distinct from old.paused_until;
-  -- Only the earlier dates show that a price starts later, and a new schedule or a pause removes them.
+  -- Only the earlier dates record that a price starts later. A new schedule or a pause removes these dates.
   price_from constant date := case
     when is_repriced then case when was_stopped and bill.currency = old.currency then apply_from end
     when was_stopped then old.price_from
@@ -729,6 +731,72 @@ begin
     end if;
   end loop;
   return document;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.are_evident_halves(in_texts text[], in_account text, out_text text, out_account text, members text[])
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+declare
+  in_words constant text[] := app.descriptor_words(in_texts[1]);
+  out_words constant text[] := app.descriptor_words(out_text);
+begin
+  return app.compare_names(app.descriptor_words(out_account), in_words) > 0
+    or app.compare_names(app.descriptor_words(in_account), out_words) > 0
+    or app.compare_names(out_words, in_words) > 1
+    or exists (
+      select from unnest(members) as m
+      cross join unnest(in_texts || out_text) as t (text)
+      where app.names_member(string_to_array(m, ' '), t.text)
+    );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.ask_of_own_accounts(context app.context, batch app.import_batches, first integer, last integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  members constant text[] := array['and', 'und'] || array(
+    select unnest(m.own) from app.list_member_words(context) as m
+  );
+begin
+  with open as materialized (
+    select r.line, app.number_key(context, r.item ->> 'counter_account') as key, r.item ->> 'text' as text,
+      r.item ? 'may_be_own' as is_own,
+      case when r.kind = 'income' then app.descriptor_words(r.item ->> 'text') end as words,
+      case when r.kind = 'income' then app.descriptor_words(coalesce(r.item ->> 'payee', r.item ->> 'name')) end
+        as payer
+    from app.import_rows as r
+    where r.import_id = batch.id and r.line between first and last and not r.is_skipped
+      and (r.kind in ('expense', 'refund') and r.draft is not null
+        or r.kind = 'income' and batch.account_id is not null)
+      and (r.match is null
+        or r.match ->> 'state' = 'likely' and not r.match -> 'candidates' @> '[{"state": "transfer"}]')
+  ), others as materialized (
+    select a.id, a.key, app.descriptor_words(a.name) as words from app.accounts as a
+    where a.organization_id = context.organization_id and a.id is distinct from batch.account_id
+  ), named as materialized (
+    select o.line, a.id as account_id from open as o
+    join others as a on a.key = o.key
+      or a.words <@ o.words and a.words <> '{}' and app.income_sort(o.text) <> 'salary'
+  ), seen as materialized (
+    select a.id from app.accounts as a where a.id in (select n.account_id from named as n) and app.sees_account(a)
+  )
+  update app.import_rows as r
+  set match = coalesce(r.match, '{"state":"likely","candidates":[]}')
+    || jsonb_build_object('candidates', coalesce(r.match -> 'candidates', '[]')
+      || jsonb_build_array(jsonb_build_object('id', 'transfer', 'state', 'transfer')))
+  where r.import_id = batch.id and r.line in (
+    -- The text of a salary may name its earner, but its payer is another.
+    select o.line from open as o where o.is_own or o.payer <@ members and o.payer <> '{}'
+    union all
+    select n.line from named as n join seen as s on s.id = n.account_id
+  );
 end
 $function$;
 
@@ -924,7 +992,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.average_net(context app.context, period app.period, sums app.month_sum[], exponent integer)
+CREATE OR REPLACE FUNCTION app.average_sums(context app.context, period app.period, unit text, sums app.key_sum[], begin_on date, exponent integer)
  RETURNS jsonb
  LANGUAGE plpgsql
  STABLE
@@ -932,53 +1000,20 @@ CREATE OR REPLACE FUNCTION app.average_net(context app.context, period app.perio
 AS $function$
 declare
   -- A part of a month lacks its salary or its rent.
-  last_month constant int := app.month_of(least(period.to_on, context.today) + 1) - 1;
-  first_month constant int := greatest(
-    app.month_of(period.from_on - 1) + 1, (select min(app.month_of((s.month || '-01')::date)) from unnest(sums) as s)
-  );
-  months constant int := last_month - first_month + 1;
+  step constant interval := '1 ' || unit;
+  since constant date := date_trunc(unit, greatest(period.from_on - 1 + step, begin_on));
+  until constant date := date_trunc(unit, (least(period.to_on, context.today) + 1)::timestamp);
+  units constant int := (select count(*) from generate_series(since::timestamp, until - step, step));
 begin
-  if months < 2 or months is null then
-    return null;
-  end if;
   return (
     select jsonb_build_object(
-      'per', 'month', 'amount', app.format_minor(round(coalesce(sum(s.minor), 0) / months), exponent), 'of', months,
-      'since', app.month_day(first_month, 1)
+      'per', unit, 'amount', app.format_minor(round(coalesce(sum(s.minor), 0) / units), exponent), 'of', units,
+      'since', since
     )
     from unnest(sums) as s
-    where app.month_of((s.month || '-01')::date) between first_month and last_month
+    where s.key >= left(since::text, length(s.key)) and s.key < left(until::text, length(s.key))
+    having units > 1 and sums is not null
   );
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION app.average_spending(context app.context, period app.period, dimensions text[], minor numeric, exponent integer)
- RETURNS jsonb
- LANGUAGE plpgsql
- STABLE
- SET search_path TO ''
-AS $function$
-declare
-  unit constant text := (select d from unnest(dimensions) as d where d in ('month', 'week', 'day') limit 1);
-  first_on constant date := greatest(
-    period.from_on,
-    (select p.paid_on from app.payments as p where p.deleted_at is null order by p.paid_on limit 1)
-  );
-  last_on constant date := least(period.to_on, context.today);
-  units numeric;
-begin
-  if unit is null or minor is null or first_on > last_on then
-    return null;
-  end if;
-  -- Parts of months at both ends count in proportion, but spending within a single month or week isn't extrapolated.
-  units := greatest(1, case unit
-    when 'month' then app.month_of(last_on) - app.month_of(first_on)
-      + extract(day from last_on) / extract(day from date_trunc('month', last_on) + interval '1 month - 1 day')
-      - (extract(day from first_on) - 1) / extract(day from date_trunc('month', first_on) + interval '1 month - 1 day')
-    when 'week' then (last_on - first_on + 1) / 7.0
-    else last_on - first_on + 1 end);
-  return jsonb_build_object('per', unit, 'amount', app.format_minor(round(minor / units), exponent),
-    'of', trim_scale(round(units, 1)), 'since', first_on);
 end
 $function$;
 
@@ -1143,7 +1178,7 @@ declare
   merged_id text;
   merged_name text;
   left_bills text[];
-  -- Limited like an import, because undo stores every moved record.
+  -- As for an import, there is a limit, because undo stores every moved record.
   max_moved constant int := 2000;
 begin
   if wanted is null or app.means_uncategorized(case action when 'create' then wanted else new_name end) then
@@ -1198,7 +1233,7 @@ begin
       order by e.id for no key update;
       update app.expenses as e set category_id = target.id where e.category_id = category.id and e.deleted_at is null;
       get diagnostics moved = row_count;
-      -- Income in a closed month ends the merge, like spending.
+      -- Like spending, income in a closed month makes the merge fail.
       update app.incomes as i set category_id = target.id
         where i.category_id = category.id and i.deleted_at is null;
       get diagnostics moved_income = row_count;
@@ -1536,7 +1571,7 @@ begin
   if change ->> 'action' = 'disconnect' then
     update app.provider_links as l set status = 'revoked', updated_at = context.at where l.id = link.id;
     if found then
-      -- Listed as not reversible, because the credential is deleted with the link.
+      -- List the connection as not reversible, because the credential is deleted with the link.
       insert into app.change_items (change_id, organization_id, table_name, row_id, before)
       values (current_setting('app.change_id'), context.organization_id, 'provider_links', link.id, to_jsonb(link));
     end if;
@@ -1566,7 +1601,6 @@ declare
   first_due constant date := app.parse_date(context, changes ->> 'first_due', 'set.first_due');
   is_other_rhythm boolean;
 begin
-  -- With several days of the month, the first one may be before the first date.
   if not changes ?| array['frequency', 'every', 'first_due', 'month_days', 'month_weekdays', 'weekend_rule', 'ends_on',
     'ends_after'] then
     return old;
@@ -1585,7 +1619,7 @@ begin
     when bill.frequency = 'monthly' and first_due is null then old.month_days
   end;
   bill.anchor_on := coalesce(first_due, case when is_other_rhythm then next_open end, old.anchor_on);
-  -- The 31st stays the last day of the month, even if the next one is the 28th.
+  -- The 31st stays the last day of the month, even if the next date is the 28th.
   if is_other_rhythm and first_due is null and bill.month_days is null
     and (old.frequency, bill.frequency) = ('monthly', 'monthly')
     and extract(day from bill.anchor_on) <> extract(day from old.anchor_on) then
@@ -1631,7 +1665,7 @@ begin
         and d.recorded_seq < document.recorded_seq and d.facts ? 'iban'
         and (d.payee_key = document.payee_key or d.expense_id = document.expense_id)
     ) as d
-    -- A new account counts as known only once it was paid, so that a second fraudulent invoice raises the doubt again.
+    -- A new account counts as known only after a payment, so that a second fraudulent invoice raises the doubt again.
     where d.iban = d.first_iban or not exists (
       select from app.expense_occurrences as o where o.id = d.occurrence_id and o.status = 'open'
     )
@@ -2008,7 +2042,7 @@ CREATE OR REPLACE FUNCTION app.choose_category(context app.context, given text, 
  SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
-  -- Computed up front: under row-level security, an expression with coalesce can't use an index.
+  -- Compute the key up front: under row-level security, an expression with coalesce can't use an index.
   wanted_key constant text := lower(coalesce(choose_category.payee, choose_category.name));
   hinted text[];
   choice app.category_choice;
@@ -2135,7 +2169,7 @@ begin
       return null;
     end if;
     if mail.attempts >= (most_attempts ->> mail.state)::int then
-      -- Give up, because each attempt may have ended the process.
+      -- Give up, because each attempt may have crashed the process.
       update app.inbound_mails as m set state = 'failed', content = null,
         refusals = m.refusals || case mail.state when 'arrived' then 'not_fetched' else 'gave_up' end
       where m.id = mail.id;
@@ -2269,6 +2303,37 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.compare_rows(table_name text, ids text[], kept jsonb[])
+ RETURNS TABLE(row_id text, current jsonb, is_same boolean)
+ LANGUAGE plpgsql
+ SET search_path TO ''
+ SET enable_nestloop TO 'off'
+AS $function$
+begin
+  if table_name = 'settings' then
+    return query
+      select w.row_id, p.current, p.current @> w.kept
+      from unnest(ids, compare_rows.kept) as w (row_id, kept)
+      cross join lateral (select app.read_preferences(w.row_id) as current offset 0) as p;
+    return;
+  end if;
+  -- Use hash joins, because the planner can't estimate the number of rows. Rows that differ textually are compared
+  -- again as typed values, so that time zones and new columns make no difference.
+  return query execute format(
+    $query$
+      select w.row_id, t.current,
+        -- Both states of a purged row are unknown, so they must not count as equal.
+        w.kept is not distinct from t.current
+          or app.same_content(w.kept, to_jsonb(jsonb_populate_record(null::app.%1$I, w.kept)), t.current, $3)
+      from unnest($1, $2) as w (row_id, kept)
+      left join (
+        select t.id, to_jsonb(t) as current from app.%1$I as t where t.id = any ($1) for no key update
+      ) as t on t.id = w.row_id
+    $query$, table_name
+  ) using ids, kept, app.derived_columns(table_name);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.compare_with_limit(context app.context, positions app.forecast_position[])
  RETURNS SETOF app.limited_balance
  LANGUAGE plpgsql
@@ -2286,9 +2351,13 @@ begin
   end if;
   return query
     with starts as materialized (
-      -- Leave out cards, because their balances are negative.
+      -- Leave out cards and other debts: their balances were never above zero.
       select p.account_id, p.account, p.currency, p.covered_on, p.minor::float8 as minor
-      from unnest(positions) as p where p.kind = 'account'
+      from unnest(positions) as p
+      where p.kind = 'account' and (p.minor > 0 or exists (
+        select from app.balances as b
+        where b.account_id = p.account_id and b.currency = p.currency and b.amount_minor > 0 and b.deleted_at is null
+      ))
       union all
       select null, null, context.base_currency, min(p.covered_on), sum(p.minor * p.in_base)
       from unnest(positions) as p
@@ -2699,6 +2768,36 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.count_short_months(first integer, step integer, terms integer, days integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+declare
+  februaries constant int := app.count_congruent(first, step, terms, 12, 1);
+  years_apart constant int := step / gcd(step, 12);
+  first_february int;
+begin
+  case days
+    when 30 then
+      return februaries + app.count_congruent(first, step, terms, 12, 3)
+        + app.count_congruent(first, step, terms, 12, 5)
+        + app.count_congruent(first, step, terms, 12, 8) + app.count_congruent(first, step, terms, 12, 10);
+    when 29 then
+      return februaries;
+    when 28 then
+      if februaries = 0 then
+        return 0;
+      end if;
+      -- The months of the year repeat after at most 12 steps.
+      select min(first + step * i) into first_february from generate_series(0, 11) as i
+        where (first + step * i) % 12 = 1;
+      return februaries - app.count_leap_years(first_february / 12, years_apart, februaries);
+  end case;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.dates_between(schedule app.expenses, first_day date, last_day date)
  RETURNS date[]
  LANGUAGE plpgsql
@@ -2772,7 +2871,7 @@ declare
     else array(select app.match_key_of(m) from unnest(app.match_document(context, document)) as m) end;
   declined app.documents;
 begin
-  -- The person who detaches it counts as the one who added it, because otherwise nobody might see it.
+  -- After detaching, the document belongs to this person, because otherwise it might be invisible to everybody.
   update app.documents as d
   set expense_id = null, occurrence_id = null, declined = d.declined || refused,
     payee_key = case when d.facts ? 'payee' then d.payee_key end,
@@ -3216,7 +3315,7 @@ begin
     join app.currencies as c on c.code = b.currency
     cross join lateral (select app.status_on(b.bill, context.today) as status) as as_of
     cross join lateral (select coalesce(b.remind_days_before, default_lead_days) as days) as lead
-    -- Without offset, the function would run for each bill before its condition.
+    -- Without offset, the planner would call the function before it tests the condition.
     left join lateral (
       select x.* from app.next_exit(b.bill, context.today) as x
       where b.renews_on is not null or b.contract is not null
@@ -3536,8 +3635,8 @@ begin
           and app.is_paid_by_autopay(e, c.due_on, today) is not true
             and not (app.awaits_amount(e) and c.expected_minor is null)
     ), lines as (
-      -- One entry for a bill's upcoming dates and one for its overdue dates; a separate one for a partly paid date in
-      -- an earlier currency.
+      -- A bill has one entry for its upcoming dates and one for its overdue dates. A partly paid date in an earlier
+      -- currency has its own entry.
       select d.expense_id as id, d.due_on < today as is_overdue, d.currency, min(d.due_on) as due_on,
         min(d.scheduled_on) as scheduled_on, count(*) as dates,
         case when not recipient.hide_amounts_in_email and count(*) = count(d.expected_minor)
@@ -3575,7 +3674,7 @@ begin
         order by o.scheduled_on desc
         limit 1
       ) as earlier on true
-      -- Only for a single date, because a statement covers one date.
+      -- Look up only for a single date, because a statement covers one date.
       left join lateral app.describe_statement(
         case when v.amount_mode = 'variable' and v.dates = 1 then v.occurrence_id end, recipient) as said on true
     )
@@ -3998,7 +4097,7 @@ begin
         -- The cost of missing the deadline is the whole term.
         select case when n.kind in ('cancel_by', 'renewal') and ((n.bill).contract ? 'renewal_months'
             or (n.bill).frequency not in ('once', 'yearly'))
-          -- Without another term, there is no sum to name.
+          -- Without another term, there is no amount to report.
           then round(usual.minor * nullif(app.term_months(n.bill), 0)
             * app.times_a_month((n.bill).frequency, (n.bill).every, cardinality((n.bill).month_days)))
           else usual.minor end, null
@@ -4315,8 +4414,8 @@ declare
   told jsonb;
 begin
   select * into occurrence from app.expense_occurrences as o where o.id = occurrence_id;
-  -- The statement that its amount came from, or a valid statement with another amount, unless somebody has set the
-  -- amount since.
+  -- The statement that supplied the amount, or a valid one with another amount, unless somebody has set the amount
+  -- since.
   select * into statement
   from app.provider_statements as s
   where s.occurrence_id = occurrence.id and s.organization_id = occurrence.organization_id and case
@@ -4324,7 +4423,7 @@ begin
       then occurrence.amount_source = 'provider' and s.status <> 'ignored'
     else s.status = 'needs_review'
       and not (occurrence.amount_source = 'override' and occurrence.updated_at >= s.fetched_at)
-      -- Skip providers that the bill is no longer connected to.
+      -- Skip providers whose connection to the bill has ended.
       and exists (select from app.provider_links as l where l.id = s.link_id and l.status <> 'revoked')
   end
   order by (s.amount_minor = occurrence.expected_minor and s.currency = occurrence.currency) is true, s.fetched_at desc
@@ -4442,7 +4541,7 @@ CREATE OR REPLACE FUNCTION app.describe_unknown_categories(unknown jsonb)
 AS $function$
 declare
   max_listed constant int := 20;
-  -- Limited, because each name is compared with every category.
+  -- Limit the suggestions, because each name is compared with every category.
   max_suggested constant int := 10;
 begin
   return jsonb_build_object(
@@ -4572,7 +4671,7 @@ AS $function$
 declare
   result jsonb;
 begin
-  -- The parameter names exclude helper functions. tool_registry_test.ts compares the remaining functions with the
+  -- Helper functions have other parameter names. tool_registry_test.ts compares the remaining functions with the
   -- contracts.
   execute format('select app.%I(context => $1, arguments => $2)', tool) into result using context, arguments;
   return result;
@@ -4622,7 +4721,7 @@ begin
   end if;
   running := bill;
   if bill.status <> 'active' then
-    -- The books no longer expect its dates, but the contract continues.
+    -- The paused or cancelled bill has no further dates, but its contract continues.
     running.status := 'active';
     running.ends_on := null;
   end if;
@@ -4798,7 +4897,7 @@ begin
       case
         -- A whole step ends the day before this period, even if the 31st shifts into a shorter month.
         when (period.from_on + shift)::date = period.to_on + 1 then period.from_on - 1
-        -- Month ends shift to month ends, and the whole of February stays whole in leap years.
+        -- Month ends shift to month ends, and a full February stays full in leap years.
         when extract(day from period.from_on) = 1
           then greatest((period.to_on - shift)::date, (period.to_on + 1 - shift)::date - 1)
         else (period.to_on - shift)::date
@@ -4835,8 +4934,8 @@ CREATE OR REPLACE FUNCTION app.earned_words()
  SET search_path TO ''
 AS $function$
 begin
-  -- Pensions and interest count only under their plain names, because "Pension" is also a guest house, and banks refund
-  -- interest.
+  -- Pensions and interest count only under their plain names, because "Pension" also means a guest house, and banks
+  -- refund interest.
   return '\m(' || replace(array_to_string(array[
     'salar(y|ies)', 'wages?', 'pay_?che(ck|que)', 'gehalt', 'lohn', 'salaire', 'paie', 'paye', 'sueldo', 'salario',
     'nomina', 'stipendio', 'pensj[aei]', 'wyp[lł]at[aey]', 'wynagrodzenie', 'ordenado', 'vencimento', 'salaris', 'loon',
@@ -5047,20 +5146,26 @@ begin
     cross join lateral (
       select case when (u.schedule).frequency = 'weekly' and (u.schedule).every = 1 then 3 else days end as days
     ) as near
-    -- Before its first date, a rule expects the amount of the income that already arrives.
+    -- Before its first date, a rule expects the amount of the income that is already arriving.
     cross join lateral (select case when d.day < u.anchor_on then u.latest else u.likely end as likely) as sum
     where (d.day >= u.anchor_on or d.day > u.running_on) and not exists (
       select from matched as m
       where m.rule_id = u.id and m.received_on between d.day - near.days and d.day + near.days
     )
     union all
-    select f.income_id, f.name, f.account_id, d.day, range.low, f.amounts[1], range.high, f.currency, 'found'
+    select f.income_id, f.name, f.account_id, d.day, range.low, f.amounts[1], range.high, f.currency,
+      case when f.is_over then 'stopped' else 'found' end
     from app.find_income_rhythms(context) as f
     cross join lateral (
       select min(a.minor) as low, max(a.minor) as high from unnest(f.amounts[:recent]) as a (minor)
     ) as range
-    cross join lateral unnest(app.dates_between(f.schedule, first_day, last_day)) as d (day)
-    where d.day > f.since + days and not f.is_over
+    cross join lateral unnest(case
+      when not f.is_over then app.dates_between(f.schedule, greatest(first_day, f.since + days + 1), last_day)
+      when app.dates_between(f.schedule, f.since + days + 1, least(last_day, context.today)) <> '{}' and not exists (
+        select from app.incomes as i
+        where i.organization_id = context.organization_id and i.deleted_at is null and i.received_on > f.since
+          and app.compare_names(app.income_words(i.name), app.income_words(f.name)) >= 2
+      ) then array[f.since] end) as d (day)
     order by 4, 1;
 end
 $function$;
@@ -5269,7 +5374,7 @@ begin
         'closed_through', o.closed_through, 'own_only', o.own_only, 'relabel_closed', o.relabel_closed,
         'low_balance_limit', app.format_amount(o.low_balance_minor, o.low_balance_currency),
         'low_balance_currency', o.low_balance_currency,
-        -- Without the categories that the person does not see.
+        -- Leave out the categories that the person does not see.
         'datev', o.datev || jsonb_build_object('accounts', (
           select coalesce(jsonb_object_agg(a.key, a.value), '{}')
           from jsonb_each(o.datev -> 'accounts') as a
@@ -5501,11 +5606,11 @@ declare
   root app.change_sets := target;
   earlier app.change_sets;
 begin
-  -- For an undo, use the change that it reverted: undoing that change again would revert the undo.
+  -- If the named change is an undo, go back to the change that it reverted.
   while root.undoes is not null loop
     select * into root from app.change_sets as s where s.id = root.undoes;
   end loop;
-  -- A repeated "undo that" must not undo an earlier change, but the error names it.
+  -- A repeated "undo that" must not undo an earlier change. The error names that change.
   select * into earlier from app.change_sets as s
   where s.organization_id = root.organization_id and s.actor_id = root.actor_id
     and s.grant_id is not distinct from root.grant_id and s.recorded_seq < root.recorded_seq
@@ -5817,7 +5922,7 @@ begin
         from (
           select p.id, p.paid_on, p.recorded_seq from app.payments as p
           where p.expense_id = b.id and p.deleted_at is null
-          -- Older payments say little, and row-level security checks every link.
+          -- Older payments add little, and row-level security checks every link.
           order by p.paid_on desc, p.recorded_seq desc limit 3
         ) as p
         join app.statement_links as k on k.payment_id = p.id
@@ -5892,7 +5997,7 @@ begin
   if wanted is null or (found.id is null and app.means_uncategorized(wanted)) then
     return null;
   end if;
-  -- Category names in a file or in update_settings are names, however long.
+  -- Texts in a file or in update_settings are always names, however long.
   if found.id is null and field not in ('create_missing_categories', 'category.name') and app.is_sentence(wanted) then
     perform app.fail_without_category(wanted, field, false);
   end if;
@@ -6006,7 +6111,7 @@ AS $function$
 declare
   -- The charge before the rise may be a year older.
   first_day constant date := since - 400;
-  -- Limits the time for large organizations, which lose only their oldest days.
+  -- Limits the run time for large organizations, at the cost of their oldest days.
   most_rows constant int := 50000;
 begin
   return query
@@ -6218,7 +6323,7 @@ declare
 begin
   return query
     with bills as materialized (
-      -- Accept payments of the next date that are early by up to a quarter of the period.
+      -- The next date may be paid up to a quarter of the period early.
       select b.id, b.name, b.payee, b.recorded_seq, least(
           b.every * case b.frequency when 'daily' then 1 when 'weekly' then 7 when 'monthly' then 28 else 365 end
             * 0.75,
@@ -6233,7 +6338,7 @@ begin
       where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
         and p.split_id is null and p.paid_on >= since
     ), candidates as materialized (
-      -- Most amounts have no second one nearby, so their expenses are never read.
+      -- Most payments have no equal one nearby, so skip reading their expenses.
       select p.*, case when p.occurrence_id is null then count(*) over near > 1
         else count(*) filter (where p.occurrence_id is null) over near > 0 end as has_neighbor
       from (
@@ -6604,7 +6709,7 @@ declare
 begin
   return (
     with named as materialized (
-      -- Comparing names takes the most time, and those of a payer often differ by a date only.
+      -- Comparing names is slow, and the names of one payer often differ only in a date.
       select distinct on (t.text) t.text, c.id, i.updated_at, i.recorded_seq
       from app.incomes as i
       join app.categories as c on c.id = i.category_id and c.archived_at is null
@@ -6654,6 +6759,7 @@ begin
       from (
         select e.account_id, e.currency, e.day, e.low, e.likely, e.high, 'income' as kind, e.name, e.income_id
         from app.expected_incomes(context, first_on - late_days, until) as e
+        where e.source <> 'stopped'
         union all
         select coalesce(r.account_id, app.find_income_account(context, r)), r.currency, r.received_on, r.amount_minor,
           r.amount_minor, r.amount_minor, 'received', r.name, r.id
@@ -6688,10 +6794,10 @@ CREATE OR REPLACE FUNCTION app.find_income_rhythms(context app.context)
  SET jit TO 'off'
 AS $function$
 declare
-  -- Three yearly incomes lie within it.
+  -- The period contains three yearly incomes.
   kept_days constant int := 800;
   least_often constant int := 3;
-  missed_dates constant int := 3;
+  told_days constant int := 93;
 begin
   return query
     with received as materialized (
@@ -6701,7 +6807,7 @@ begin
         and i.received_on between context.today - kept_days and context.today
         and i.id not in (select m.id from app.match_income_rules(context, context.today - kept_days) as m)
     ), steps as materialized (
-      -- By payer (stream 0), and by payer and amount, because a bonus interrupts the rhythm of a salary.
+      -- Group by payer (stream 0), and by payer and amount, because a bonus interrupts the rhythm of a salary.
       select r.*, s.stream, r.received_on - lag(r.received_on) over (
         partition by r.key, r.currency, s.stream order by r.received_on, r.recorded_seq
       ) as gap
@@ -6710,7 +6816,7 @@ begin
       where r.key <> ''
     ), rhythms as materialized (
       select s.*, app.find_rhythm(s.gap) as rhythm,
-        -- The rhythms if up to three dates in between were missed.
+        -- The possible rhythms, assuming up to three missed dates in between.
         array[app.find_rhythm(s.gap / 2), app.find_rhythm(s.gap / 3), app.find_rhythm(s.gap / 4)] as missed_rhythms
       from steps as s
     ), placed as materialized (
@@ -6745,7 +6851,7 @@ begin
       from runs as r
       where r.place <= r.length
       group by r.key, r.currency, r.stream, r.last_rhythm, r.length
-      -- There is at most one gap to two regular dates.
+      -- Allow at most one irregular gap for every two regular ones.
       having count(*) filter (where r.is_regular and r.place < r.length)
         >= greatest(least_often - 1, 2 * count(*) filter (where not r.is_regular and r.place < r.length))
     )
@@ -6764,7 +6870,7 @@ begin
       order by abs(d.day - f.last_on)
       limit 1
     ) as a
-    where f.last_on >= context.today - 10 - missed_dates * app.income_days(f.frequency, f.every)
+    where f.last_on >= context.today - 10 - told_days - app.income_days(f.frequency, f.every)
       and not (f.stream > 0 and exists (
         select from found as o where o.key = f.key and o.currency = f.currency and o.stream = 0
       ));
@@ -6889,6 +6995,7 @@ CREATE OR REPLACE FUNCTION app.find_likely_bill(context app.context, draft jsonb
  LANGUAGE plpgsql
  STABLE
  SET search_path TO ''
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
   days constant int := 5;
@@ -6910,7 +7017,7 @@ begin
       select p.expense_id as bill_id, o.due_on, p.amount_minor as minor, p.currency, p.paid_on,
         abs(p.paid_on - day) as gap
       from (
-        -- Ordered like the index by day, because a plan made on an empty table might use another index.
+        -- Order like the index by day, because a plan made on an empty table might use another index.
         select near.* from app.payments as near
         where near.organization_id = context.organization_id and near.paid_on between day - days and day + days
           and near.deleted_at is null and near.direction = 'out' and near.occurrence_id is not null
@@ -7222,7 +7329,7 @@ begin
   near := nullif(jsonb_strip_nulls(jsonb_build_object(
     -- Transfers between own accounts aren't spending.
     'own_transfers_left_out', transfers, 'own_transfer_totals', transfer_totals,
-    -- The books contain nothing about an earlier period.
+    -- The period ends before the first payment in the books.
     'books_begin', case when filter.to_on < first_on then first_on end,
     'other_periods', periods, 'similar_names', named, 'other_currencies', amounts,
     'similar_categories', case when wanted is not null and num_nonnulls(periods, named, filter.category_ids) = 0
@@ -7291,7 +7398,7 @@ declare
   minor constant bigint := app.document_minor(document);
   names constant text[] := app.names_in(document);
   is_reminder constant boolean := document.facts ->> 'kind' is not distinct from 'reminder';
-  -- A reminder names a new day to pay a date that passed.
+  -- A reminder sets a new day for paying a date that has passed.
   said_due constant date := case when not is_reminder then document.facts ->> 'due_on' end;
   dated constant date := coalesce(document.facts ->> 'issued_on', document.facts ->> 'due_on');
   issued constant date := coalesce(dated, (document.created_at at time zone context.timezone)::date);
@@ -7305,7 +7412,7 @@ begin
         -- Several dates may be late, so a reminder without a known number is a question.
         when not is_reminder and b.likeness > 1 and o.fits and o.is_near and (b.is_sure or o.expected_minor = minor)
           and not exists (
-            -- A second invoice for a date is part of its amount, or a correction.
+            -- A second invoice for a date is a part of the amount or a correction.
             select from app.documents_of(b.id, o.id, null, o.organization_id) as other where other.id <> document.id
           ) then 1
         when b.likeness > 1 and (o.fits or o.is_near)
@@ -7341,7 +7448,7 @@ begin
         from app.expense_occurrences as one
         where one.organization_id = context.organization_id and one.expense_id = b.id and one.status = 'open'
           and one.paid_minor = 0 and one.due_on between first_day and last_day
-          -- A payee may invoice in another currency; only a person knows that both mean the same.
+          -- A payee may invoice in another currency; then only a person can match the amounts.
           and (one.currency = document.facts ->> 'currency' or b.likeness > 1)
         offset 0
       ) as w
@@ -7450,7 +7557,7 @@ begin
       ) as e
       where e.nth <= most
     ), odd as materialized (
-      -- Estimates, and entries in another currency than some row.
+      -- Estimates, and entries whose currency differs from a row's.
       select e.* from entries as e
       where e.is_open or cardinality(currencies) > 1 or e.currency <> currencies[1]
     ), spread as materialized (
@@ -7562,7 +7669,7 @@ begin
         when j.is_exact and j.gap = 0 and j.match_key = j.entry_key then 1
         when j.is_exact and j.agree = 3 then 2
         when j.is_exact and j.agree = 2 then 3
-        -- Without an amount to compare, a date takes the only row of a payee that has just this bill.
+        -- A date without an amount takes the only row of a payee that has just this bill.
         when (j.whole).amount_minor is null and j.agree = 3 and j.rows_near = 1 and j.later between -1 and 3
             and not (j.whole).is_frequent and not exists (
               select from app.expenses as x
@@ -7703,7 +7810,7 @@ begin
     from (
       select w.*
       from (
-        -- Ordered like the index by day, because a plan made on an empty table might use another index.
+        -- Order like the index by day, because a plan made on an empty table might use another index.
         select near.*, sum(near.amount_minor) over (partition by coalesce(near.split_id, near.id)) as whole,
           row_number() over (partition by coalesce(near.split_id, near.id) order by near.recorded_seq) as part
         from (
@@ -7727,7 +7834,7 @@ begin
     ) as e
     -- Equal payments to another seller don't count.
     where (e.likeness > 0 or document.payee_key is null)
-      -- A payment with a document takes no other, except a reminder.
+      -- A payment that has a document can only get a reminder in addition.
       and (is_reminder or not exists (
         select from app.documents_of(p.expense_id, p.occurrence_id, p.split_id, p.organization_id) as d
         where d.id <> document.id
@@ -8085,10 +8192,11 @@ AS $function$
 declare
   -- The period contains two yearly charges, even if the second is a month old.
   kept_days constant int := 420;
-  -- Limits the time for large organizations, which lose only their oldest days.
+  -- Limits the run time for large organizations, at the cost of their oldest days.
   most_rows constant int := 50000;
   most_monthly constant int := 17;
   most_proofs constant int := 12;
+  no_bills constant text[] := array(select app.list_no_bills());
 begin
   return query
     with paid as materialized (
@@ -8107,7 +8215,7 @@ begin
       from (
         select d.text, app.without_months(app.descriptor_words(d.text)) as words
         from (select distinct p.text from paid as p) as d
-        -- Otherwise each use of the words would compute them again.
+        -- Without offset, each use of the words would compute them again.
         offset 0
       ) as t
       where t.words <> '{}'
@@ -8131,7 +8239,8 @@ begin
       from charges as c
       join (
         select c.key, c.currency from charges as c group by c.key, c.currency
-        having count(*) between 2 and most_monthly and max(c.minor) <= 3 * min(c.minor)
+        having count(*) between 2 and most_monthly and (max(c.minor) <= 3 * min(c.minor)
+          or count(*) > 2 and max(c.minor) * (count(*) - 1) <= 1.25 * (sum(c.minor) - min(c.minor)))
       ) as k on k.key = c.key and k.currency = c.currency
       window near as (partition by c.key, c.currency order by c.paid_on, c.seq)
     ), placed as materialized (
@@ -8154,18 +8263,18 @@ begin
         mode() within group (order by extract(day from r.paid_on)::int) as day
       from runs as r
       where r.place <= r.length and r.length >= case r.frequency when 'yearly' then 2 when 'weekly' then 4 else 3 end
-        -- Shopping also recurs. Differing amounts therefore count only if the payee has no other charges.
+        -- Shopping recurs, too, so differing amounts count only if the payee has no other charges.
         and (r.stream > 0 or r.length = r.count and r.frequency <> 'weekly')
       group by r.key, r.currency, r.stream, r.frequency, r.every, r.length
       having max(r.paid_on) >= greatest(since, context.today - 10
           - r.every * case r.frequency when 'weekly' then 7 when 'monthly' then 31 else 366 end)
         and (r.stream > 0
-          or max(r.minor) <= min(r.minor) * case r.frequency when 'yearly' then 1.25 else 3 end)
+          or max(r.minor) <= min(r.minor) * case r.frequency when 'yearly' then 1.25 else 3 end
+          -- The first charge may be that of a trial.
+          or r.length > 2 and max(r.minor) <= 1.25 * min(r.minor) filter (where r.place < r.length))
     ), texts as materialized (
       select t.key, s.words, bool_or(app.is_cash_withdrawal(s.text) or exists (
-          select from app.payee_rules as r
-          where r.organization_id = context.organization_id and r.category_id is null and r.deleted_at is null
-            and starts_with(app.payee_words(s.text) || ' ', r.words || ' ')
+          select from unnest(no_bills) as words where starts_with(app.payee_words(s.text) || ' ', words || ' ')
       )) as is_no_bill
       from (select distinct r.key from recurring as r) as t
       join spelled as s on s.key = t.key
@@ -8176,7 +8285,7 @@ begin
       join texts as t on t.key = r.key and not t.is_no_bill
       cross join lateral (
         select x.payee, x.category_id,
-          -- A purpose such as "Subscription" does not say who charged it.
+          -- A purpose such as "Subscription" does not name the payee.
           case when x.payee is not null and app.compare_names(
               app.descriptor_words(x.name), app.descriptor_words(x.payee)) = 0
             then left(x.payee || ' (' || app.rhythm_name(x.name) || ')', 120) else x.name end as name
@@ -8184,7 +8293,7 @@ begin
         join app.expenses as x on x.id = p.expense_id
         where p.id = r.ids[1] offset 0
       ) as e
-      -- The payee of cash may be the bank.
+      -- The payee of a cash withdrawal may be the bank.
       where not exists (
         select from unnest(r.ids[:most_proofs]) as i (id)
         join app.payments as p on p.id = i.id
@@ -8205,7 +8314,8 @@ begin
     ), covered as materialized (
       select k.no
       from (
-        -- Agreeing names have words with the same first letter. Comparing names takes the most time.
+        -- Names that agree have words with the same first letter. Checking this first avoids most of the slow
+        -- comparisons.
         select distinct f.no, f.words, b.words as bill_words
         from (select distinct f.no, left(w, 1) as letter from found as f cross join unnest(f.words) as w) as l
         join (
@@ -8326,6 +8436,7 @@ CREATE OR REPLACE FUNCTION app.find_same_payment(draft jsonb)
  LANGUAGE plpgsql
  STABLE
  SET search_path TO ''
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 begin
   return (
@@ -8345,7 +8456,7 @@ begin
       union all
       select p.kept_id, p.recorded_seq
       from app.former_payments((draft ->> 'paid_on')::date) as p
-      -- A lateral look-up, because a join would sum the day's splits again for each expense of this name.
+      -- Look up laterally, because a join would sum the day's splits again for each expense of this name.
       cross join lateral (select e.match_key from app.expenses as e where e.id = p.expense_id offset 0) as e
       where p.amount_minor = (draft ->> 'amount_minor')::bigint
         and p.currency = draft ->> 'currency' and p.direction = draft ->> 'direction'
@@ -8355,7 +8466,7 @@ begin
         -- The same expense without its payee, or a bank row of the same day or up to five days later.
         select p.id, p.recorded_seq
         from (
-          -- Ordered like the index by day, because a plan made on an empty table might use another index.
+          -- Order like the index by day, because a plan made on an empty table might use another index.
           select near.* from app.payments as near
           where near.paid_on between (draft ->> 'paid_on')::date and (draft ->> 'paid_on')::date + 5
             and near.amount_minor = (draft ->> 'amount_minor')::bigint
@@ -8402,7 +8513,7 @@ begin
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
         and app.contract_end(b) between since and context.today - 1
     ), paid as (
-      -- The account of the latest payment of the contract that a statement shows, else of the latest line like it.
+      -- The account of the contract's latest payment in a statement, otherwise of the latest similar line.
       select e.*, coalesce(l.account_id, like_it.account_id) as account_id
       from ended as e
       left join lateral (
@@ -8460,7 +8571,7 @@ begin
         bool_or(b.is_charged) as is_charged
       from paid as e
       cross join lateral (
-        -- Computed as if the contract had continued.
+        -- Compute the dates as if the contract had continued.
         select jsonb_populate_record(e.bill, '{"ends_on": null, "ends_after": null}') as bill
       ) as endless
       cross join lateral app.due_index(endless.bill, e.ends_on + 1) as first
@@ -8552,7 +8663,7 @@ begin
     where near.organization_id = bill.organization_id and near.deleted_at is null and near.direction = 'out'
       and near.paid_on between (select min(d) from unnest(days) as d) - around
         and (select max(d) from unnest(days) as d) + around
-      -- A bill's payment cannot keep a split or a reimbursement.
+      -- Bill payments can't be split or reimbursed.
       and (near.split_id is null and near.reimbursement is null) = is_linkable and not near.stands_alone
     order by near.paid_on, near.recorded_seq offset 0
   ) as p
@@ -8680,9 +8791,10 @@ begin
       join unproven as u on u.expense_id = c.id and u.due_on > c.booked_on
       window later as (partition by c.id order by u.due_on rows between current row and unbounded following)
     )
-    -- Statements may cover a later date only.
+    -- The statements may cover only a later date.
     select distinct on (o.id) o.due_on, jsonb_strip_nulls(jsonb_build_object(
-      'bill_id', b.id, 'name', b.name, 'due_on', o.due_on, 'account', a.name, 'statements_to', lines.through,
+      'bill_id', b.id, 'name', b.name, 'due_on', o.due_on, 'account', a.name,
+      'statements_to', greatest(lines.through, shown.proven_to),
       'recorded', nullif(o.paid_count, 0), 'amount', app.format_amount(o.paid_minor::bigint, b.currency),
       'currency', case when o.paid_minor is not null then b.currency end
     ))
@@ -8699,8 +8811,18 @@ begin
       from app.statement_lines as n
       where n.account_id = a.id and n.booked_on >= o.due_on - days
     ) as lines
-    where identity.sees_everything() and b.status = 'active' and lines.through >= o.due_on + days
-      and lines.is_covered and not coalesce(lines.is_charged, false)
+    cross join lateral (
+      -- The lines between two balances are complete if they add up.
+      select case when bool_and(s.difference = 0) and min(s.since) <= o.due_on - days then max(s.true_on) end
+        as proven_to
+      from (
+        select r.*, lag(r.true_on) over (partition by r.currency order by r.true_on) as since
+        from app.read_balances(a.id) as r
+      ) as s
+      where s.currency = b.currency and s.since < o.due_on + days and s.true_on > o.due_on - days
+    ) as shown
+    where identity.sees_everything() and b.status = 'active' and not coalesce(lines.is_charged, false)
+      and (lines.is_covered and lines.through >= o.due_on + days or shown.proven_to >= o.due_on + days)
       and not exists (
         select from app.payments as p
         join app.expense_occurrences as x on x.id = p.occurrence_id
@@ -8796,6 +8918,48 @@ begin
       limit 1
     ) as e
     where s.leased_until <= at and s.expires_at > at;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.fingerprint_change(change_id text)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  unsteady constant text[] := array[
+    'id', 'version', 'created_at', 'updated_at', 'recorded_seq', 'split_id', 'closed_at', 'deleted_at', 'archived_at'
+  ];
+  content text;
+  place int := 0;
+  new_id text;
+begin
+  with net as (
+    select i.table_name, i.row_id, min(i.position) as position, (array_agg(i.before order by i.position))[1] as before,
+      (array_agg(i.after order by i.position desc))[1] as after
+    from app.change_items as i
+    where i.change_id = fingerprint_change.change_id
+    group by i.table_name, i.row_id
+  )
+  select jsonb_agg(jsonb_build_array(
+    n.table_name, n.row_id,
+    jsonb_strip_nulls(n.before - unsteady - app.derived_columns(n.table_name)),
+    coalesce(n.before ->> 'deleted_at', n.before ->> 'archived_at') is not null,
+    jsonb_strip_nulls(n.after - unsteady - app.derived_columns(n.table_name)),
+    coalesce(n.after ->> 'deleted_at', n.after ->> 'archived_at') is not null
+  ) order by n.position)::text into content
+  from net as n;
+  -- New records get new ids in each run.
+  for new_id in
+    select i.row_id from app.change_items as i
+    where i.change_id = fingerprint_change.change_id and i.table_name <> 'settings'
+    group by i.row_id having bool_or(i.before is null) order by min(i.position)
+  loop
+    place := place + 1;
+    content := replace(content, '"' || new_id || '"', '"' || place || '"');
+  end loop;
+  return encode(sha256(convert_to(coalesce(content, ''), 'UTF8')), 'hex');
 end
 $function$;
 
@@ -9002,8 +9166,8 @@ begin
         select c.n, c.due_on as day, c.minor as likely, 0 as low, 0 as high, c.down, c.up from changes as c
         union all
         select c.n, c.due_on + case when c.is_income then shift_days else 0 end, 0, c.minor, 0, 0, 0 from changes as c
-        -- Income that is later than a weekend may not come.
-        where not c.is_income or c.due_on + shift_days >= context.today
+        -- Late income may not come.
+        where not c.is_income or c.due_on >= context.today
         union all
         select c.n, c.due_on + case when c.is_income then -shift_days when c.minor < 0 then shift_days else 0 end, 0, 0,
           c.minor, 0, 0
@@ -9067,7 +9231,7 @@ declare
 begin
   would := app.judge_import(context, args);
   if would is null then
-    -- The tool itself answers or asks.
+    -- Nothing would be published: the tool answers or asks by itself.
     raise exception using errcode = 'EX003', detail = 'null';
   end if;
   -- The commit applies the answers again.
@@ -9085,7 +9249,7 @@ CREATE OR REPLACE FUNCTION app.format_amount(minor numeric, currency text)
  SET search_path TO ''
 AS $function$
 declare
-  -- A variable, because the planner would not inline app.format_minor with a query as its argument.
+  -- Use a variable, because the planner would not inline app.format_minor with a query as its argument.
   exponent constant int := (select c.exponent from app.currencies as c where c.code = currency);
 begin
   return app.format_minor(minor, exponent);
@@ -9117,7 +9281,7 @@ begin
       from app.expense_occurrences as o
       where o.expense_id = (f.bill).id and o.scheduled_on >= f.first_day and o.scheduled_on < f.end_day
         and app.schedule_index(f.bill, o.scheduled_on) between f.first and f.last
-        -- Exclude an earlier schedule, in which the day has another number.
+        -- Exclude dates of an earlier schedule, which have other numbers.
         and app.schedule_index(f.bill, o.scheduled_on + 1) > app.schedule_index(f.bill, o.scheduled_on)
       offset 0
     ) as known
@@ -9571,7 +9735,7 @@ CREATE OR REPLACE FUNCTION app.is_income(name text, category text, is_refund boo
  SET search_path TO ''
 AS $function$
 declare
-  -- Businesses pay these and get refunds for them, so a payment in another category isn't income.
+  -- A business gets refunds of salaries that it paid, so such a refund in another category isn't income.
   earned constant text := app.earned_words();
   received constant text := '\m(' || replace(array_to_string(array[
     'got', 'received', 'earned', 'arrived', 'bekommen', 'erhalten', 'gekriegt', 'bekam', 'erhielt', 'eingegangen',
@@ -9613,7 +9777,8 @@ begin
     -- The latest change of this connection, as app.find_latest_change defines it.
     target_id := app.find_own_latest((auth.jwt() ->> 'grant_id')::uuid);
   end if;
-  -- The undo of an import waits for other imports first, because a commit locks lines whose other halves belong to it.
+  -- Undoing an import waits for other imports, because publishing one can lock lines whose other halves the undo
+  -- deletes.
   return exists (select from app.change_sets as s where s.id = target_id and s.tool = 'import_expenses')
     or exists (select from app.change_items as i where i.change_id = target_id offset many);
 end
@@ -9875,7 +10040,7 @@ begin
       'count', jsonb_array_length(counted -> 'new'), 'totals_by_currency', counted -> 'totals', 'names', '[]'::jsonb
     ),
     'effects', app.draft_effects(batch.id, counted -> 'new', at_most),
-    -- Include the rows, because other names and days can have the same totals.
+    -- Include the rows, because imports with the same totals can differ in names and days.
     'fingerprint', encode(sha256(convert_to(jsonb_build_array(
       counted, batch.account_id, batch.read -> 'rules', batch.read -> 'answers', (
         select string_agg(md5(jsonb_build_array(
@@ -10220,8 +10385,8 @@ begin
   statement := app.rejudge_statement(statement, occurrence);
   is_new := kept.payload_sha256 is distinct from statement.payload_sha256;
   lost_its_occurrence := kept.id is not null and kept.occurrence_id is null;
-  -- A repeated statement keeps a person's decision about it, unless a person requests it or the date has been recreated
-  -- since.
+  -- A person's decision also applies to a repeated statement, unless a person requests the amount or the date has been
+  -- recreated since.
   is_taken := statement.reason is null
     and (occurrence.expected_minor is distinct from statement.amount_minor or estimate.id is not null)
     and (is_new or (is_asked_for or lost_its_occurrence) and occurrence.amount_source <> 'override');
@@ -10442,8 +10607,8 @@ begin
   with open_bills as (
     select o.expense_id, min(o.due_on) as earliest_due,
       min(o.due_on) filter (where o.due_on >= context.today) as next_due,
-      -- For the next date: the minimum of an array that starts with its dates. An ordered aggregate would sort all rows
-      -- first.
+      -- Reads the values of the next date as the minimum of an array that starts with its dates, because an ordered
+      -- aggregate would sort all rows first.
       (min(array[o.due_on - context.today, o.scheduled_on - context.today, (o.expected_minor is not null)::int])
         filter (where o.due_on >= context.today))[3] = 1 as is_amount_known,
       -- The cost of the next date by the bill's rule, without later price changes.
@@ -10646,7 +10811,7 @@ CREATE OR REPLACE FUNCTION app.list_calendar(show_amounts boolean, at timestamp 
 AS $function$
 declare
   context constant app.context := app.read_context(at);
-  -- The feed is limited, because an app reads all of it each time.
+  -- Limits the feed, because an app reads all of it each time.
   most_overdue constant int := 100;
   most_to_come constant int := 500;
   last_day date := context.today + 365;
@@ -10655,7 +10820,7 @@ begin
   if context.organization_id is null then
     return null;
   end if;
-  -- Stop before a whole year if the feed is full: 5 times as fast with 5,000 bills.
+  -- Stop before a whole year if the feed is full, which is 5 times as fast with 5,000 bills.
   foreach nearer_day in array array[context.today + 31, context.today + 92] loop
     if (select sum(f.dates) from app.future_counts(context, nearer_day) as f) > most_to_come then
       last_day := nearer_day;
@@ -10849,7 +11014,7 @@ CREATE OR REPLACE FUNCTION app.list_effects(context app.context, batch app.impor
 AS $function$
 begin
   return query
-    -- Lateral look-ups, because joins would read the records of all organizations.
+    -- Look up laterally, because joins would read the records of all organizations.
     select r.line, 'pays', e.id, e.name, o.due_on, 0::bigint, case e.currency
         when r.draft ->> 'currency' then (r.draft ->> 'amount_minor')::bigint
         when r.item #>> '{charged,currency}'
@@ -11073,9 +11238,9 @@ begin
       case when (key ->> 0)::bigint < 0 then -1 - (key ->> 0)::bigint else (key ->> 0)::bigint end,
       (key ->> 1)::bigint;
   else
-    -- Built from fixed words only: an order that an index can follow cannot be a parameter. Text and tag matches are
-    -- materialized, because they must be checked row by row. Other matches are counted in one index and paged along
-    -- another.
+    -- Build the query from fixed words only, because an order that an index can follow cannot be a parameter. Text and
+    -- tag matches are materialized, because they must be checked row by row. Other matches are counted in one index and
+    -- paged along another.
     execute format(
       $query$
         with matching as %5$s (
@@ -11126,7 +11291,7 @@ begin
       'no_match', case when total_count = 0 and key is null then app.find_near_matches(filter) end),
     'next_cursor', next_cursor, 'total_count', total_count, 'totals_by_currency', totals,
     'page', jsonb_build_object('list', case when is_csv then 'csv' else 'rows' end, 'cursors', cursors),
-    -- Without limit and cursor, the file contains all matches. Fixed dates keep it the same on any day.
+    -- Without limit and cursor, the file contains all matches. Absolute dates keep the file the same on any later day.
     'file', case when is_csv and not arguments ?| array['limit', 'cursor'] then jsonb_build_object(
       'user_id', context.actor_id,
       'filter', jsonb_strip_nulls((arguments - 'format') || jsonb_build_object(
@@ -11231,7 +11396,7 @@ AS $function$
 begin
   return query
     select r.line_id from app.list_line_records() as r
-    -- The rule of the policy on app.payments, which takes longer for each payment.
+    -- The same rule as the policy on app.payments, which is slower because it runs once per payment.
     where r.category_id = any ((select app.list_hidden_categories())::text[])
       or r.expense_id is not null and not exists (select from app.expenses as e where e.id = r.expense_id)
       or r.income_id is not null and not exists (select from app.incomes as i where i.id = r.income_id);
@@ -11246,7 +11411,7 @@ CREATE OR REPLACE FUNCTION app.list_income_notes(context app.context, events app
  SET jit TO 'off'
 AS $function$
 declare
-  -- No balance in a forecast is older.
+  -- A forecast ignores older balances.
   past_days constant int := 45;
   ahead_days constant int := 366;
 begin
@@ -11258,29 +11423,21 @@ begin
         select from unnest(events) as v where v.kind = 'income' and v.id = e.income_id and v.due_on = e.day
       ) as is_counted
       from expected as e
-      where e.day < context.today
+      where e.day < context.today and e.source <> 'stopped'
       order by e.income_id, e.day desc
-    ), stopped as (
-      select r.* from app.find_income_rhythms(context) as r
-      where r.is_over and not exists (
-        select from app.incomes as i
-        where i.organization_id = context.organization_id and i.deleted_at is null and i.received_on > r.since
-          and app.compare_names(app.income_words(i.name), app.income_words(r.name)) >= 2
-      )
     ), notes as (
       select 1 as place, l.day as sort_on, jsonb_build_object(
         'code', 'income_late', 'name', l.name, 'amount', app.format_amount(l.likely, l.currency),
-        'currency', l.currency, 'on', l.day, 'is_counted', l.is_counted,
-        -- app.forecast_days() leaves it out of the lowest balances then.
-        'is_doubtful', l.day + 3 < context.today
+        'currency', l.currency, 'on', l.day, 'is_counted', l.is_counted
       ) as said
       from late as l
       union all
-      select 2, s.since, jsonb_build_object(
-        'code', 'income_stopped', 'name', s.name, 'amount', app.format_amount(s.amounts[1], s.currency),
-        'currency', s.currency, 'on', s.since
+      select 2, s.day, jsonb_build_object(
+        'code', 'income_stopped', 'name', s.name, 'amount', app.format_amount(s.likely, s.currency),
+        'currency', s.currency, 'on', s.day
       )
-      from stopped as s
+      from expected as s
+      where s.source = 'stopped'
       union all
       select 3, a.day, jsonb_build_object('code', 'income_alike', 'name', u.name, 'other', a.name, 'on', a.day)
       from (
@@ -11406,7 +11563,7 @@ AS $function$
 declare
   -- The last charge may be booked some days late. A recorded end is exact.
   days constant int := 10;
-  -- Limits the time for large organizations, which lose only their oldest days.
+  -- Limits the run time for large organizations, at the cost of their oldest days.
   most_rows constant int := 50000;
   first_day date;
 begin
@@ -11527,6 +11684,30 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.list_no_bills()
+ RETURNS SETOF text
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  return query
+    with hidden as materialized (
+      select app.payee_words(k.match_key) || ' ' as words
+      from (
+        select distinct e.match_key from app.expenses as e
+        where not identity.sees_everything() and e.organization_id = identity.current_organization_id()
+          and (e.category_id = any ((select app.list_hidden_categories())::text[])
+            or identity.sees_own_only() and auth.uid() is distinct from e.created_by
+            and auth.uid() is distinct from e.assignee_id)
+      ) as k
+    )
+    select r.words from app.payee_rules as r
+    where r.organization_id = identity.current_organization_id() and r.category_id is null and r.deleted_at is null
+      and not exists (select from hidden as h where starts_with(h.words, r.words || ' '));
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.list_own_lines()
  RETURNS SETOF text
  LANGUAGE plpgsql
@@ -11588,8 +11769,8 @@ declare
   wanted_kind constant text := filter.kind;
   category_ids constant text[] := filter.category_ids;
   not_category_ids constant text[] := filter.not_category_ids;
-  -- Give the index one upper bound, or it may start at the wrong one: the key of the page, or the last day on the first
-  -- page.
+  -- Use only one upper bound: the key of the page or, on the first page, the last day. With two, the index may start
+  -- at the wrong one.
   is_first constant boolean := coalesce((key ->> 0)::date > to_on, true);
   after_on constant date := case when is_first then to_on else (key ->> 0)::date end;
   after_seq constant bigint := case when is_first then 9223372036854775807 else (key ->> 1)::bigint end;
@@ -11762,6 +11943,26 @@ begin
 exception when lock_not_available then
   -- A waiting call holds a database connection that others need.
   perform app.fail('busy');
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.lock_books_last(organization_id text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  -- The attempts take two seconds in total.
+  attempts_left int := 100;
+begin
+  while not pg_try_advisory_xact_lock(app.books_key(lock_books_last.organization_id)) loop
+    attempts_left := attempts_left - 1;
+    if attempts_left = 0 then
+      perform app.fail('busy');
+    end if;
+    perform pg_sleep(0.02);
+  end loop;
+  perform app.lock_books(lock_books_last.organization_id);
 end
 $function$;
 
@@ -11955,6 +12156,7 @@ CREATE OR REPLACE FUNCTION app.log_income(context app.context, item jsonb, field
 AS $function$
 declare
   payer constant text := app.clean_text(item ->> 'payee');
+  payer_words constant text[] := case when payer is not null then app.payer_words(payer) end;
   day constant date := app.parse_received_on(
     context, coalesce(item ->> 'date', 'today'), field || '.date', item ->> 'repeats' is not null, true
   );
@@ -11971,7 +12173,8 @@ begin
   if income.name is null then
     perform app.fail('invalid_argument.expense_without_name', field => field || '.name');
   end if;
-  if strpos(lower(income.name), lower(payer)) = 0 then
+  if strpos(lower(income.name), lower(payer)) = 0
+    and not (payer_words <> '{}' and payer_words <@ app.payer_words(income.name)) then
     income.name := left(income.name || ', ' || payer, 120);
   end if;
   income.currency := coalesce(item ->> 'currency', context.base_currency);
@@ -12311,7 +12514,7 @@ begin
       from (select distinct u.text from unnest(texts) as u (text)) as c
       where c.text is not null
     ), pairs as materialized (
-      -- Comparing names takes the most time, so compare only those that share the start of a word.
+      -- Comparing names is slow, so compare only names that share the start of a word.
       select distinct b.words as bill_words, c.words
       from (select x.words, left(k.word, 4) as start from bills as x, unnest(x.words) as k (word)) as b
       join (
@@ -12362,7 +12565,7 @@ begin
   likely := array(
     select m
     from (
-      -- A credit note pays no bill.
+      -- A credit note never belongs to an open date.
       select * from app.find_open_dates_for(context, document)
       where document.facts ->> 'kind' is distinct from 'credit_note'
       union all
@@ -12416,7 +12619,7 @@ begin
     where (o).tier < 7
     group by ((o).entry).key
   ) as n;
-  -- An amount or a shared word alone is no question about an entry whose name another row has.
+  -- If another row has the entry's name, an equal amount or a shared word alone raises no question.
   pairs := array(
     select p from unnest(pairs) as p
     where (p).tier < 7 or not named ? ((p).entry).key or named -> ((p).entry).key = to_jsonb((p).line)
@@ -12646,7 +12849,7 @@ declare
         and r.match is null and r.kind in ('expense', 'refund')
     ) as i
   );
-  -- Values instead of subqueries, so that the planner knows how few days there are.
+  -- Use values instead of subqueries, so that the planner knows that there are few days.
   first_day constant date := (select min((l).day) from unnest(lines) as l) - days;
   last_day constant date := (select max((l).day) from unnest(lines) as l) + days;
   paid app.sum_item[];
@@ -12731,8 +12934,8 @@ AS $function$
 declare
   change constant text := current_setting('app.change_id', true);
 begin
-  -- Not part of any user's change: rows follow from the schedule and the calendar, and undoing a payment must not
-  -- remove a due date.
+  -- These rows aren't part of any user's change: they follow from the schedule and the calendar, and undoing a payment
+  -- must not remove a due date.
   perform set_config('app.change_id', '', true);
   insert into app.expense_occurrences (organization_id, expense_id, scheduled_on, due_on, expected_minor, currency)
   select bill.organization_id, bill.id, s.scheduled_on, s.due_on, app.rule_amount(bill), bill.currency
@@ -12758,7 +12961,7 @@ AS $function$
 begin
   return identity.member_may(proposal.organization_id, user_id, 'approvals:decide')
     and identity.is_active(user_id, app.instant())
-    -- Like any write, this needs a plan with the feature. During a deletion no plan includes it.
+    -- Like any write, this needs a plan with the feature. No plan includes it while the organization is being deleted.
     and identity.organization_has_feature(proposal.organization_id, 'ai:connector', app.instant())
     and (proposal.approver = 'manager' or exists (
       select from identity.memberships as m
@@ -12794,9 +12997,9 @@ CREATE OR REPLACE FUNCTION app.measure_change(change_id text)
  SET search_path TO ''
 AS $function$
 declare
-  -- Changing who pays or shares puts the whole amount at stake.
+  -- A change of payer or shares puts the whole amount at stake.
   passing_on constant text[] := array['paid_by', 'payer_id', 'sharing', 'from_id', 'to_id'];
-  -- A change of payee, due date, autopay, counted period or reimbursement puts the whole amount at stake, though the
+  -- A change of payee, due date, autopay, counted period or reimbursement puts the whole amount at stake, even if the
   -- amount stays the same.
   terms constant text[] := array[
     'autopay', 'status', 'payee', 'amount_mode', 'paid_on', 'frequency', 'every', 'anchor_on', 'month_days',
@@ -12849,8 +13052,8 @@ begin
       from seen as s
       where s.table_name = 'payments' and s.was is not null and s.becomes is not null
     ), priced as (
-      -- An autopay bill pays the amount set for a date without a person. Amounts derived from the bill's own amount
-      -- count with the bill.
+      -- An autopay bill pays an amount set for one date without asking anybody. Amounts derived from the bill's own
+      -- amount count with the bill.
       select s.becomes ->> 'currency' as currency,
         abs((s.becomes ->> 'expected_minor')::numeric - coalesce((s.was ->> 'expected_minor')::numeric, 0)) as minor,
         exists (select from app.expenses as e where e.id = s.becomes ->> 'expense_id' and e.autopay) as is_automatic
@@ -12859,7 +13062,7 @@ begin
         and s.becomes ->> 'amount_source' = 'override'
         and s.becomes -> 'expected_minor' is distinct from s.was -> 'expected_minor'
       union all
-      -- Skipping a date, or undoing that, puts its amount at stake.
+      -- Skipping a date, or undoing the skip, puts the amount of the date at stake.
       select k.kept ->> 'currency', (k.kept ->> 'expected_minor')::numeric, false
       from seen as s
       cross join lateral (select coalesce(s.becomes, s.was) as kept) as k
@@ -12885,7 +13088,7 @@ begin
         when 'exp' then case when t.is_there then case when t.was_there then 'update_expenses' else 'log_expenses' end
           end
         when 'bill' then case when t.is_there then case when t.was_there then 'update_bill' else 'add_bill' end end
-        -- A bill counts as one record with its payments.
+        -- A bill and its payments count as one record.
         when 'pay' then case when t.is_there then 'mark_bill_paid' end
         when 'set' then case when t.is_there then 'settle_up' end
         when 'inc' then case when t.is_there then case when t.was_there then 'update_expenses' else 'log_expenses' end
@@ -13283,7 +13486,7 @@ begin
     found.ends_term := found.leaves_on = first or months > 2;
   elsif until is not null and (first is not null or (bill.contract ->> 'term_months')::int = 0) then
     found.leaves_on := app.next_notice_end(greatest(earliest, first), until);
-    -- The minimum term may end within a month, so its last day to cancel is that of the month.
+    -- A minimum term that ends within a month lasts until the end of that month.
     found.ends_term := until = 'quarter' or coalesce(found.leaves_on = app.next_notice_end(first, until), false);
   end if;
   found.leaves_on := case when found.leaves_on <= coalesce(bill.ends_on, 'infinity') then found.leaves_on end;
@@ -13460,14 +13663,14 @@ AS $function$
 declare
   first constant int := app.month_of(bill.anchor_on);
   days constant int[] := app.schedule_days(bill);
-  -- Counted from the start of the anchor's month. Dates of that month before the anchor aren't part of the schedule.
+  -- Count from the start of the anchor's month. Dates of that month before the anchor aren't part of the schedule.
   rest constant int := n + width_bucket(bill.anchor_on - 1, app.month_dates(first, days));
   months int := rest / cardinality(days);
   dates date[];
   missing int;
 begin
   loop
-    -- Exact at once unless earlier dates coincided; then adds months for the missing dates.
+    -- The first result is exact unless earlier dates coincided. Then add months for the missing dates.
     missing := rest - app.count_month_dates(days, first, bill.every, months);
     dates := app.month_dates(first + months * bill.every, days);
     if missing < cardinality(dates) then
@@ -13477,6 +13680,12 @@ begin
   end loop;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION app.number_key(context app.context, number text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+RETURN app.account_key(context, NULLIF(upper(regexp_replace(number, '[^[:alnum:]]+'::text, ''::text, 'g'::text)), ''::text));
 
 CREATE OR REPLACE FUNCTION app.open_doubts(document app.documents)
  RETURNS jsonb
@@ -13532,9 +13741,12 @@ declare
   last_day date;
   halves app.statement_lines[];
   found record;
+  members constant text[] := array(
+    select array_to_string(m.own, ' ') from app.list_member_words(context) as m where m.own <> '{}'
+  );
   used_lines int[] := '{}';
   used_halves text[] := '{}';
-  -- The empty name of no account agrees with no text.
+  -- Without an account, the name is empty and agrees with no text.
   own_name constant text := coalesce((select a.name from app.accounts as a where a.id = batch.account_id), '');
 begin
   select min(d.day)::date - days, max(d.day)::date + days into first_day, last_day
@@ -13566,25 +13778,19 @@ begin
         and case when s.kind in ('expense', 'refund')
           then s.draft is not null and s.line between first and last
             and (s.match is null or s.match = '{"state": "new"}')
-          else s.match is null and s.kind in ('own_transfer', 'savings', 'top_up', 'card_payment', 'income') end
-    ), members as materialized (
-      select m.own from app.list_member_words(context) as m where m.own <> '{}'
+          -- The other half of an answered transfer may appear later.
+          else (s.match is null
+            or s.match @> '{"state": "transfer"}' and s.match ? 'answer' and not s.match ? 'half_id')
+            and s.kind in ('own_transfer', 'savings', 'top_up', 'card_payment', 'income') end
     ), pairs as materialized (
       select s.line, s.is_spending, f.id,
         exists (select from app.statement_links as k where k.line_id = f.id) as is_booked,
         s.kind = 'income' or f.kind = 'income' as is_income, abs(s.booked_on - f.booked_on) as gap,
         app.compare_names(app.descriptor_words(f.account_name), app.descriptor_words(s.text)) > 0 as is_named,
         case when s.kind = 'income' and f.kind = 'expense' then
-          f.account_key = app.account_key(
-            context, upper(regexp_replace(s.item ->> 'counter_account', '[^[:alnum:]]+', '', 'g'))
-          )
-          or app.compare_names(app.descriptor_words(f.account_name), app.descriptor_words(s.text)) > 0
-          or app.compare_names(app.descriptor_words(own_name), app.descriptor_words(f.text)) > 0
-          or app.compare_names(app.descriptor_words(f.text), app.descriptor_words(s.text)) > 1
-          or exists (
-            select from members as m
-            cross join unnest(array[s.item ->> 'payee', s.item ->> 'name', s.text, f.text]) as t (text)
-            where app.names_member(m.own, t.text)
+          f.account_key = app.number_key(context, s.item ->> 'counter_account')
+          or app.are_evident_halves(
+            array[s.text, s.item ->> 'payee', s.item ->> 'name'], own_name, f.text, f.account_name, members
           )
         end is true as is_evident
       from staged as s
@@ -13763,7 +13969,7 @@ CREATE OR REPLACE FUNCTION app.parse_closed_through(context app.context, month t
 AS $function$
 begin
   if month ~ '^--(0[1-9]|1[0-2])$' then
-    -- Without a year, the latest such month that has ended.
+    -- Without a year, take the latest such month that has ended.
     month := extract(year from context.today)::int - (right(month, 2)::int >= extract(month from context.today))::int
       || right(month, 3);
   end if;
@@ -14237,7 +14443,7 @@ begin
       where o.organization_id = context.organization_id and o.status = 'open' and o.due_on < context.today
         and (bill_ids is null or o.expense_id = any (bill_ids))
     ), late as (
-      -- Only a bill with a passed open row can be due for a roll. They are looked up one by one: under row-level
+      -- Only a bill with a passed open row can be due for a roll. Look up the bills one by one: under row-level
       -- security the planner expects few rows everywhere and would scan all bills for each row.
       select e.bill
       from (select distinct p.expense_id from passed as p) as p
@@ -14246,7 +14452,7 @@ begin
     )
     select p.*
     from passed as p
-    -- A full join, as in app.open_occurrences: 1.6 times as fast for 5,000 bills that are half a year behind.
+    -- Use a full join, as in app.open_occurrences: it is 1.6 times as fast for 5,000 bills that are half a year behind.
     full join late as l on (l.bill).id = p.expense_id
     where coalesce(p.expense_id, '') <> '' and coalesce((l.bill).id, '') <> ''
       and app.is_paid_by_autopay(l.bill, p.due_on, context.today) is not true
@@ -14467,7 +14673,7 @@ begin
     select from app.inbound_senders as s
     where s.organization_id = mail.organization_id and s.address = mail.sender and not s.is_accepted
   ) or reader is null and refusal is not null then
-    -- Limited, so that strangers can't fill the list or the storage.
+    -- Drop mail beyond the limits, so that strangers can't fill the list or the storage.
     return null;
   elsif refusal is not null then
     mail.state := 'failed';
@@ -14983,7 +15189,7 @@ begin
     ),
     spent as (
       select l.budget, s.to_on < l.from_on as is_past, s.is_partial and (
-          -- In the base currency, the category of each unconverted payment is known.
+          -- A budget in the base currency is partial only if a payment of its own category is unconverted.
           l.category_id is null or l.currency <> context.base_currency or exists (
             select from app.payments as p
             where p.category_id = l.category_id and p.paid_on between s.from_on and s.to_on and p.base_minor is null
@@ -15030,6 +15236,46 @@ begin
     from app.document_files as f
     where f.document_id = document.id
   )));
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.read_effects(change_id text, at_most integer)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  -- A record rarely has more than three rows.
+  rows_read constant int := at_most * 4;
+  told jsonb;
+begin
+  with items as (
+    select i.* from app.change_items as i where i.change_id = read_effects.change_id order by i.position
+      limit rows_read
+  ), folded as (
+    select i.table_name, i.row_id, (array_agg(i.before order by i.position))[1] as before,
+      (array_agg(i.after order by i.position desc))[1] as after, min(i.position) as position
+    from items as i
+    group by i.table_name, i.row_id
+  )
+  select app.describe_effects(
+    coalesce(array_agg((r.table_name, r.row_id, r.before, r.after, null)::app.kept_row order by r.position), '{}'),
+    at_most
+  ) into told
+  from folded as r;
+  if (select count(*) from (
+    select from app.change_items as i where i.change_id = read_effects.change_id limit rows_read + 1
+  ) as i) > rows_read then
+    -- Read more rows than the limit, because a record can have several.
+    told := told || jsonb_build_object('effects_count', (
+      select count(distinct case when starts_with(coalesce(i.after, i.before) ->> 'expense_id', 'exp_')
+        then coalesce(i.after, i.before) ->> 'expense_id' else i.row_id end)
+      from app.change_items as i
+      where i.change_id = read_effects.change_id
+    ));
+  end if;
+  return told;
 end
 $function$;
 
@@ -15208,7 +15454,7 @@ begin
       'id', o.id, 'timezone', p.timezone, 'base_currency', o.base_currency, 'own_only', o.own_only,
       'relabel_closed', o.relabel_closed, 'email_enabled', p.email_enabled,
       'default_lead_days', p.default_lead_days, 'hide_amounts_in_email', p.hide_amounts_in_email, 'closed_through',
-      -- As text, so that undo_change compares the whole value.
+      -- Store it as text, so that undo_change compares the whole value.
       o.closed_through, 'datev', o.datev::text,
       'low_balance_limit', o.low_balance_minor || ' ' || o.low_balance_currency,
       'mails', (select jsonb_object_agg(m.user_id, m.mails) from identity.memberships as m where m.organization_id
@@ -15293,46 +15539,92 @@ CREATE OR REPLACE FUNCTION app.recall_answers(context app.context, batch app.imp
 AS $function$
 declare
   percent constant int := 30;
+  -- Ignore earlier lines with the same words.
+  most constant int := 50;
+  question constant jsonb := '{"state":"likely","candidates":[{"id":"transfer","state":"transfer"}]}';
+  transfers constant text[] := array(
+    select l.id from app.statement_lines as l
+    where l.account_id = batch.account_id and l.organization_id = batch.organization_id
+      and (l.answered ->> 'is' = 'transfer' or l.other_half_id is not null or l.id in (
+        select o.other_half_id from app.statement_lines as o
+        where o.organization_id = batch.organization_id and o.other_half_id is not null
+      ))
+  );
   days constant text[] := array(
     select distinct coalesce(r.draft ->> 'paid_on', r.item ->> 'date') from app.import_rows as r
-    where r.import_id = batch.id and r.line between first and last and r.match ->> 'state' = 'likely'
+    where r.import_id = batch.id and r.line between first and last
+      and (r.match ->> 'state' = 'likely' or r.match is null and transfers <> '{}')
   );
 begin
   if days = '{}' or batch.account_id is null then
     return;
   end if;
   update app.import_rows as r
-  set match = app.settle_match(r.match, w.answer) || '{"remembered": true}'
+  set match = app.settle_match(w.match, w.answer) || '{"remembered": true}'
   from (
     with asked as materialized (
-      select s.line, s.match, s.direction, s.currency, s.amount_minor, app.list_subjects_of(s.match) as subjects,
-        app.without_months(app.descriptor_words(s.text)) as words
+      select s.line, s.match is null as is_open, q.match, s.direction, s.currency, s.amount_minor,
+        app.list_subjects_of(q.match) as subjects, app.without_months(app.descriptor_words(s.text)) as words
       from app.statement_rows(context, batch, days) as s
-      where s.line between first and last and s.match ->> 'state' = 'likely' and not s.is_skipped
+      cross join lateral (select coalesce(s.match, question) as match) as q
+      where s.line between first and last and q.match ->> 'state' = 'likely' and not s.is_skipped
+        and (s.match is not null or s.kind = 'income' or s.draft is not null and s.kind in ('expense', 'refund'))
     ), answered as materialized (
-      select l.direction, l.currency, l.amount_minor, l.booked_on, l.id, l.answered ->> 'is' as answer,
-        array(select jsonb_array_elements_text(l.answered -> 'of')) as subjects,
-        app.without_months(app.descriptor_words(l.text)) as words
-      from app.statement_lines as l
-      where l.account_id = batch.account_id and l.organization_id = batch.organization_id and l.answered is not null
-    ), latest as (
-      select distinct on (a.line) a.line, a.match, a.subjects, p.answer
+      select d.*, row_number() over (
+          partition by d.words, d.direction, d.currency order by d.booked_on desc, d.id desc
+      ) as place
+      from (
+        select l.direction, l.currency, l.amount_minor, l.booked_on, l.id,
+          case when t.id is null then l.answered ->> 'is' else 'transfer' end as answer,
+          array(select jsonb_array_elements_text(l.answered -> 'of')) || case when t.id is not null then 'transfer' end
+            as subjects,
+          app.without_months(app.descriptor_words(l.text)) as words
+        from app.statement_lines as l
+        left join unnest(transfers) as t (id) on t.id = l.id
+        where l.account_id = batch.account_id and l.organization_id = batch.organization_id
+          and (l.answered is not null or t.id is not null)
+      ) as d
+    ), latest as materialized (
+      select distinct on (a.line) a.*, p.answer, p.booked_on, p.id
       from asked as a
       join answered as p on p.words = a.words and p.direction = a.direction and p.currency = a.currency
-      where app.same_amount(p.amount_minor, a.amount_minor, percent) and p.subjects @> a.subjects
+      where p.place <= most and app.same_amount(p.amount_minor, a.amount_minor, percent) and p.subjects @> a.subjects
         and array_position(a.subjects, null) is null
       order by a.line, p.booked_on desc, p.id desc
+    ), others as materialized (
+      -- Reading words takes the most time, so only those of similar amounts are read.
+      select l.direction, l.currency, l.words, max(l.booked_on) as last_on
+      from (
+        select l.direction, l.currency, l.booked_on, app.without_months(app.descriptor_words(l.text)) as words
+        from app.statement_lines as l
+        join (
+          select a.direction, a.currency, min(a.booked_on) as since,
+            min(a.amount_minor) * (100 - percent) / 100 as least,
+            max(a.amount_minor) * 100 / (100 - percent) as most
+          from latest as a where a.is_open group by a.direction, a.currency
+        ) as a on a.direction = l.direction and a.currency = l.currency
+        where l.account_id = batch.account_id and l.organization_id = batch.organization_id and l.booked_on > a.since
+          and l.amount_minor between a.least and a.most and not l.is_skipped
+          and not exists (select from answered as p where p.id = l.id)
+      ) as l
+      group by l.direction, l.currency, l.words
     )
-    select l.line, case l.answer when 'new' then '"new"'::jsonb
+    select l.line, l.match, case l.answer when 'new' then '"new"'::jsonb
       else l.match -> 'candidates' -> (array_position(l.subjects, l.answer) - 1) -> 'id' end as answer
     from latest as l
-    where l.answer = 'new' or cardinality(array_positions(l.subjects, l.answer)) = 1
+    where (not l.is_open and l.answer = 'new' or cardinality(array_positions(l.subjects, l.answer)) = 1)
+      -- A purchase may have the words of an earlier transfer.
+      and not exists (
+        select from others as o
+        where l.is_open and o.words = l.words and o.direction = l.direction and o.currency = l.currency
+          and o.last_on > l.booked_on
+      )
       -- Two rows can't be the other half of one line, or pay one date.
       and not exists (
         select from asked as o
         cross join lateral jsonb_array_elements(o.match -> 'candidates') as theirs
         cross join lateral jsonb_array_elements(l.match -> 'candidates') as ours
-        where o.line <> l.line and theirs - 'state' = ours - 'state'
+        where not l.is_open and not o.is_open and o.line <> l.line and theirs - 'state' = ours - 'state'
           and ours ?| array['half_id', 'payment_ids', 'due_on']
       )
   ) as w
@@ -15376,7 +15668,7 @@ begin
     select l.*, paid.ids
     from app.statement_lines as l
     cross join lateral (
-      -- A merged payment counts as the payment it was merged into.
+      -- A merged payment counts as the payment that replaced it.
       select array_agg(coalesce(p.merged_into, p.id)) as ids
       from app.statement_links as k
       join app.payments as p on p.id = k.payment_id
@@ -15486,8 +15778,8 @@ begin
     when first_line is null or first_day < first_line - quiet_days
       or least(last_day, context.today) > last_line + quiet_days
     then jsonb_build_array(app.warning('no_statement', jsonb_build_object(
-      'account', account.name, 'first', first_line, 'last', last_line
-    ))) else '[]' end || app.warn_of_gaps(account, first_day, last_day)
+      'account', account.name, 'first', first_line, 'last', last_line, 'is_own_only', identity.sees_own_only()
+    ))) else '[]' end || app.warn_of_own_only() || app.warn_of_gaps(account, first_day, last_day)
     || case when arguments ? 'to' then app.warn_of_unknown_balance(context, account, last_day) else '[]' end);
 end
 $function$;
@@ -15510,7 +15802,7 @@ begin
   for occurrence in
     select * from app.expense_occurrences as o
     where o.expense_id = bill.id and o.status = 'open' and app.is_paid_by_autopay(bill, o.due_on, today)
-      -- The date waits for a person to pay it, like any past date.
+      -- A date in a closed month waits for a person to pay it.
       and not app.is_closed(o.organization_id, o.due_on)
     order by o.scheduled_on
   loop
@@ -15530,7 +15822,7 @@ begin
     end if;
     is_estimate := spending.id is null and bill.amount_mode <> 'fixed'
       and (occurrence.expected_minor is null or occurrence.amount_source = 'rule');
-    -- A separate change, so that people can undo it without the change that happened to roll the bill.
+    -- Open a separate change, so that people can undo it without the change that happened to roll the bill.
     insert into app.change_sets as s (organization_id, actor_id, tool, facts)
     select o.id, coalesce(auth.uid(), o.owner_id), 'autopay', jsonb_strip_nulls(jsonb_build_object(
       'name', bill.name, 'due_on', occurrence.due_on,
@@ -15875,6 +16167,33 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.require_account(context app.context, wanted text, field text)
+ RETURNS app.accounts
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  names constant text[] := array(
+    select a.name from app.accounts as a
+    where a.organization_id = context.organization_id and app.sees_account(a)
+    order by lower(a.name) limit 20
+  );
+  account app.accounts;
+begin
+  select * into account from app.accounts as a
+  where a.organization_id = context.organization_id
+    and (a.id = wanted or lower(a.name) = lower(app.clean_text(wanted)) or wanted is null and cardinality(names) = 1)
+    and app.sees_account(a);
+  if not found then
+    perform app.fail('not_found.statement_account', jsonb_strip_nulls(jsonb_build_object(
+      'name', left(wanted, 60), 'names', names, 'is_own_only', nullif(identity.sees_own_only(), false)
+    )), field);
+  end if;
+  return account;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.require_category(context app.context, name text, field text, is_private boolean DEFAULT NULL::boolean)
  RETURNS app.categories
  LANGUAGE plpgsql
@@ -16040,6 +16359,7 @@ begin
   return jsonb_build_object(
     'data', data,
     'warnings', app.warn_of_own_only() || app.warn_of_expected_income(context, '-infinity', context.today - 1)
+      || app.warn_of_unpaired(context, since)
   );
 end
 $function$;
@@ -16130,7 +16450,7 @@ begin
   if wanted ~ '^[a-z]{2,5}_[0-9a-z]{8,32}$' then
     expense_ids := array[wanted];
   else
-    -- Includes deleted ones, because their deletion is a change.
+    -- Includes deleted records, because their deletion is a change.
     expense_ids := array(
       select e.id from app.expenses as e
       where app.fold_text(concat_ws(' ', e.name, e.payee)) like all (words)
@@ -16212,8 +16532,8 @@ begin
   if is_write then
     perform app.refuse_reader();
     -- Writes of one organization are serialized. The second of two equal calls sees the writes of the first, a checked
-    -- version cannot change before the write, and the numbers of changes follow their order of effect. Organizations
-    -- don't wait for each other. Long writes take the lock at their end.
+    -- version cannot change before the write, and change numbers follow the order of effect. Organizations don't wait
+    -- for each other. Long writes take the lock at their end.
     if not app.is_long(tool, arguments) then
       perform app.lock_books(identity.current_organization_id());
     end if;
@@ -16261,7 +16581,7 @@ begin
     select
     from jsonb_object_keys(kept) as key
     where key <> all (derived) and typed -> key is distinct from current -> key
-      -- A bill without dates left ends by itself, and becomes active again when a payment is undone.
+      -- A bill without remaining dates ends by itself, and becomes active again when a payment is undone.
       and not (key = 'status' and array[typed ->> key, current ->> key] <@ array['active', 'ended'])
   );
 end
@@ -16375,7 +16695,7 @@ begin
     and proposal.actor_id is distinct from user_id then
     return '{"outcome": "unknown"}';
   end if;
-  -- public.call_tool has already refused the tool call.
+  -- public.call_tool has already checked this for tool calls.
   refusal := case when through = 'page' then identity.refuse_deleting(proposal.organization_id, user_id, at) end;
   if refusal is not null then
     return refusal;
@@ -16726,7 +17046,7 @@ declare
   home constant text := coalesce(
     batch.read ->> 'default_currency', app.account_currency(context, batch.account_id), context.base_currency
   );
-  -- For rows without a readable day.
+  -- The day for rows without a readable one.
   last_day constant text := case when days is null then (
     select max(coalesce(r.draft ->> 'paid_on', substring(r.item ->> 'date' from '^\d{4}-\d\d-\d\d$')))
     from app.import_rows as r
@@ -16769,8 +17089,8 @@ begin
     )
     select v.line,
       -- A half of a transfer keeps its kind, because an undo may delete the other half.
-      case when v.match ->> 'state' = 'transfer' and not v.match ? 'half_id' and v.kind in ('expense', 'refund')
-          then 'own_transfer'
+      case when v.match ->> 'state' = 'transfer' and not v.match ? 'half_id'
+          and v.kind in ('expense', 'refund', 'income') then 'own_transfer'
         when v.is_bad and v.amount_minor = 0 then 'unreadable'
           else v.kind end, v.day::date, v.text, v.direction, v.amount_minor, v.currency,
       row_number() over (
@@ -16923,7 +17243,7 @@ begin
     select p.part, (p.paid_on + p.shift)::date as on_day, p.paid_on as rate_on, p.currency,
       case p.direction when 'out' then 1 else -1 end as sign,
       app.part_of(p.amount_minor, share.minor, p.amount_minor) as amount_minor,
-      -- The bank's charge replaces the amount wherever a rate is needed.
+      -- The bank's charge replaces the amount if a rate is needed.
       app.part_of(case when p.currency = target then p.amount_minor when is_base then p.base_minor
         when p.charged_currency = target then p.charged_minor end, share.minor, p.amount_minor) as value_minor,
       case when not is_base and p.currency <> target and p.charged_currency is distinct from target
@@ -16964,7 +17284,7 @@ begin
     ) as share
     where expected is not null and x.expected_minor is not null
   ),
-  -- One of the two halves is empty, which the planner recognizes.
+  -- The planner recognizes that one of the two halves is empty.
   moves as (
     select p.*, null as tag, true as is_first from payments as p where not is_tagged
     union all
@@ -17029,7 +17349,7 @@ begin
         values ('current', filter.from_on, filter.to_on, interval '0'),
           ('earlier', earlier.from_on, earlier.to_on, earlier.shift)
       ) as w (part, from_on, to_on, shift)
-      -- Summed separately for each part, so that the index finds its days.
+      -- Sums each part separately, so that the index can find its days.
       cross join lateral (
         select p.category_id, p.currency, p.direction, p.fx_source,
           case when is_by_time then (p.paid_on + w.shift)::date end as on_day,
@@ -17236,7 +17556,7 @@ begin
         and l.other_half_id is null and l.booked_on between first and last
         and not exists (select from app.statement_lines as o where o.other_half_id = l.id)
       union all
-      -- Of two halves, the one that leaves an account counts.
+      -- Count only the half that leaves an account.
       select o.*, i.account_id
       from (
         select l.id, l.other_half_id from app.statement_lines as l
@@ -17413,8 +17733,9 @@ begin
       'count', case when not is_net then coalesce(sum(s.count), 0) end,
       'income', case when is_net then app.format_minor(coalesce(sum(s.income), 0), exponent) end,
       'spending', case when is_net then app.format_minor(coalesce(sum(s.spent), 0), exponent) end,
-      'average', case when is_net and dimensions = array['month'] then app.average_net(context, period, array_agg(
-        (s.key_1, s.income - s.spent)::app.month_sum), exponent) end
+      'average', app.average_sums(context, period, case when is_net then dimensions[1] end,
+        array_agg((s.key_1, s.income - s.spent)::app.key_sum),
+        left(min(s.key_1) filter (where is_net) || '-01', 10)::date, exponent)
     ))
     from sums as s
   ) into rows, total
@@ -17459,6 +17780,9 @@ declare
       from jsonb_array_elements_text(coalesce(arguments -> 'group_by', '["category"]')) with ordinality as d
     group by d.value order by min(d.ordinality)
   );
+  -- With borne_by, a shared payment is in several groups, so totals are summed without that dimension.
+  summed constant text[] := coalesce(nullif(array_remove(dimensions, 'borne_by'), '{}'), array['currency']);
+  unit constant text := (select d from unnest(dimensions) as d where d in ('month', 'week', 'day') limit 1);
   target constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
   exponent constant int := app.currency_exponent(target, 'in_currency');
   own_begin date;
@@ -17466,7 +17790,6 @@ declare
   unknown_amounts text[];
   estimated record;
   spending app.spending;
-  -- With borne_by, a shared payment is in several groups, so totals are summed without that dimension.
   overall app.spending;
   rows jsonb;
   warnings jsonb := '[]';
@@ -17504,7 +17827,7 @@ begin
   end if;
   spending := app.sum_spending(context, filter, earlier, expected, dimensions, target);
   overall := case when 'borne_by' = any (dimensions)
-    then app.sum_spending(context, filter, earlier, expected, array['currency'], target) else spending end;
+    then app.sum_spending(context, filter, earlier, expected, summed, target) else spending end;
   rows := app.rank_spending(spending, dimensions, coalesce((arguments ->> 'top')::int, 20), target, is_compared);
   if jsonb_array_length(rows) > 1000 then
     perform app.fail('invalid_argument.too_many_rows', jsonb_build_object('count', jsonb_array_length(rows)),
@@ -17546,7 +17869,11 @@ begin
     'change_percent', case when is_compared and books_begin is null then
       round((sum(g.once_minor) - sum(g.once_earlier_minor)) * 100 / nullif(abs(sum(g.once_earlier_minor)), 0), 1)
     end,
-    'average', app.average_spending(context, period, dimensions, sum(g.once_minor), exponent),
+    'average', app.average_sums(context, period, unit, array_agg((
+      case unit when summed[1] then g.key_1 when summed[2] then g.key_2 end, g.once_minor
+    )::app.key_sum), (
+      select p.paid_on from app.payments as p where p.deleted_at is null order by p.paid_on limit 1
+    ), exponent),
     'reimbursement', app.sum_reimbursed(context, filter, target, exponent)
   ) into total
   from unnest(overall.groups) as g;
@@ -17634,8 +17961,8 @@ begin
     perform app.fail('not_found.connection', jsonb_build_object('organization', context.organization_name));
   end if;
 
-  -- A list of ids, so that the choice is made once. Otherwise the plan might choose again for each link, and skip those
-  -- it has just leased.
+  -- Choose once, as a list of ids. Otherwise the plan might choose again for each link, and skip links that it has just
+  -- leased.
   with chosen as materialized (
     select c.id
     from app.provider_links as c
@@ -17979,7 +18306,7 @@ begin
   order by e.id
   for no key update;
 
-  -- In reverse order, to delete the last created row first and to restore referenced rows before their references.
+  -- Go in reverse order, to delete the last created row first and to restore referenced rows before their references.
   -- Consecutive rows of one kind are one step.
   for batch in
     with touched as (
@@ -18002,7 +18329,7 @@ begin
       ) - 1) / rows_at_once as page
       from steps as s
     )
-    -- In recording order within a step, so that the answer lists its effects in that order.
+    -- Sort by recording order within a step, so that the answer lists its effects in that order.
     select s.table_name, s.before is null as is_new,
       array_agg(s.row_id order by s.recorded_seq desc, s.position desc) as ids,
       array_agg(s.before order by s.recorded_seq desc, s.position desc) as befores,
@@ -18080,7 +18407,7 @@ begin
       -- A bill cannot be removed while later payments stay.
       select ('payments', p.id, to_jsonb(p), to_jsonb(p), to_jsonb(p))::app.kept_row
       from (select distinct id from unnest(expense_ids) as id) as x
-      -- Look up each row, because the planner cannot estimate how many rows an undo changes.
+      -- Look up each row, because the planner cannot estimate the number of rows that an undo changes.
       cross join lateral (select e.deleted_at from app.expenses as e where e.id = x.id offset 0) as e
       cross join lateral (select p.* from app.payments as p where p.expense_id = x.id offset 0) as p
       where e.deleted_at is not null and p.deleted_at is null
@@ -18096,7 +18423,7 @@ begin
       where o.status = 'paid' and o.paid_minor < o.expected_minor
       order by o.due_on
     ) || array(
-      -- A record that has absorbed another one since can't be undone either, because neither would remain.
+      -- Adding a record that has since absorbed another one can't be undone either, because neither would remain.
       select ('payments', p.id, to_jsonb(p), to_jsonb(p), to_jsonb(p))::app.kept_row
       from app.change_items as i
       join app.payments as p on p.merged_into = i.row_id
@@ -18134,8 +18461,8 @@ begin
   );
 exception
   when unique_violation then
-    -- Restored rows violate a unique constraint before app.find_conflicts can report the change that created the new
-    -- ones.
+    -- A restored row can violate a unique constraint before app.find_conflicts reports the change that created the
+    -- other row.
     conflicts := app.find_conflicts(target.id);
     if conflicts <> '{}' then
       perform app.fail_undo(target, conflicts);
@@ -18286,7 +18613,7 @@ begin
     select coalesce(jsonb_object_agg(f.key, f.value), '{}') as fields
     from jsonb_each(a.fields) as f where f.value is distinct from before -> a.id -> f.key
   ) as new;
-  -- A split changes the amounts of its parts alone.
+  -- Splitting alone needs no warning, because it changes only the parts.
   if changes ?| array['amount', 'currency'] and not changes ? 'charged'
     and updated #> '{0,before}' ?| array['amount', 'currency'] then
     select app.warn_of_charge(sum(p.charged_minor)::bigint, min(p.charged_currency), 'set.charged') into warnings
@@ -18437,7 +18764,7 @@ begin
     warnings := warnings || app.warning('mails_off.now', '{}');
   end if;
   if sets_limit then
-    -- The forecast uses no older balances.
+    -- The forecast ignores older balances.
     known := array(
       select p::app.forecast_position from app.find_positions(context) as p where p.covered_on >= context.today - 45
     );
@@ -18514,7 +18841,7 @@ begin
   if from_currency = base_currency then
     return (base_currency, from_minor, null, null, null, true)::app.base_value;
   end if;
-  -- One query, because a change of the base currency values every payment.
+  -- Use one query, because a change of the base currency values every payment.
   select app.convert_minor(from_minor, f.per_euro, c.exponent, t.per_euro, base.exponent) as minor,
     t.per_euro / f.per_euro as rate, least(f.rate_on, t.rate_on) as rate_on,
     case when f.source <> t.source then least(f.source, t.source) || '+' || greatest(f.source, t.source)
@@ -18604,27 +18931,34 @@ CREATE OR REPLACE FUNCTION app.warn_of_amounts(context app.context, drafts jsonb
  LANGUAGE plpgsql
  STABLE
  SET search_path TO ''
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
   times constant int := 100;
   least_minor constant bigint := 100000;
   ids constant text[] := array(select d ->> 'id' from jsonb_array_elements(drafts) as d where d ->> 'id' is not null);
-  largest constant bigint := (
+  large jsonb;
+  largest bigint;
+begin
+  select jsonb_object_agg(p.expense_id, p.sort_minor) into large
+  from app.payments as p
+  where p.expense_id = any (ids) and p.deleted_at is null and p.sort_minor > times * least_minor;
+  if large is null then
+    return '[]';
+  end if;
+  largest := (
     select p.sort_minor from app.payments as p
     where p.organization_id = context.organization_id and p.deleted_at is null and p.expense_id <> all (ids)
     order by p.sort_minor desc
     limit 1
   );
-  large constant text[] := array(
-    select d.name
+  return (
+    select case when count(*) = 0 then '[]' else jsonb_build_array(
+      app.warning('amount_unusual', jsonb_build_object('names', jsonb_agg(d.name order by d.place)))
+    ) end
     from jsonb_to_recordset(drafts) as d (place int, id text, name text)
-    join app.payments as p on p.expense_id = d.id and p.organization_id = context.organization_id
-    where p.deleted_at is null and p.sort_minor > times * greatest(largest, least_minor)
-    order by d.place
+    where (large ->> d.id)::bigint > times * greatest(largest, least_minor) and largest is not null
   );
-begin
-  return case when largest is null or large = '{}' then '[]'
-    else jsonb_build_array(app.warning('amount_unusual', jsonb_build_object('names', large))) end;
 end
 $function$;
 
@@ -18711,12 +19045,12 @@ begin
   select array_agg(distinct a.name order by a.name) into names
   from (
     select p.id, e.name
-    -- Computed first, because an index can't serve a subtraction under row-level security.
+    -- Compute the days first, because an index can't serve a subtraction under row-level security.
     from (
       select distinct b.day - days_apart as from_on, b.day + days_apart - 1 as to_on
       from unnest(array[period.from_on, period.to_on + 1, earlier.from_on, earlier.to_on + 1]) as b (day)
     ) as near
-    -- Each offset keeps the planner from another order: few payments are near a border, and fewer are across it.
+    -- The offsets fix the order of the steps: few payments are near a border, and even fewer are across it.
     cross join lateral (
       select p.* from app.payments as p
       where p.deleted_at is null and p.paid_on between near.from_on and near.to_on
@@ -18776,7 +19110,7 @@ begin
     where p.paid_on between s.from_on and s.to_on and p.deleted_at is null
       and ((s.budget).category_id is null or p.category_id = (s.budget).category_id)
   ) as added
-  -- These items reached a threshold or exceeded the limit further.
+  -- Warn only if these items reached a threshold or went further over the limit.
   where added.minor > 0 and s.spent_minor > s.available_minor or exists (
     select from unnest(thresholds) as percent
     where (s.spent_minor - added.minor) * 100 < s.available_minor * percent
@@ -18821,8 +19155,7 @@ CREATE OR REPLACE FUNCTION app.warn_of_drafts(context app.context, drafts jsonb)
  LANGUAGE plpgsql
  STABLE
  SET search_path TO ''
- SET plan_cache_mode TO 'force_custom_plan'
- SET enable_nestloop TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
   skipped text[];
@@ -18833,8 +19166,6 @@ declare
   cash text[];
   earned text[];
   refunded text[];
-  first_day date;
-  last_day date;
   warnings jsonb := '[]';
 begin
   select array_agg(d.name order by d.place) filter (where d.existing_id is not null),
@@ -18844,16 +19175,15 @@ begin
     array_agg(d.name order by d.place) filter (
       where d.id is not null and d.direction = 'out' and app.is_cash_withdrawal(d.name)
     ),
-    -- As refunds, these names are income.
+    -- A refund with such a name is income.
     array_agg(d.name order by d.place) filter (
       where d.id is not null and d.direction = 'out' and app.is_income(d.name, c.name, true)
         and not app.is_cash_withdrawal(d.name)
     ),
     array_agg(d.name order by d.place) filter (
       where d.id is not null and d.direction = 'out' and app.is_money_back(d.name)
-    ),
-    min(d.paid_on), max(d.paid_on)
-  into skipped, likely, early, moved, cash, earned, refunded, first_day, last_day
+    )
+  into skipped, likely, early, moved, cash, earned, refunded
   from jsonb_to_recordset(drafts) as d (
     place int, id text, existing_id text, bill jsonb, name text, paid_on date, direction text, category_id text
   )
@@ -18864,8 +19194,9 @@ begin
     min(p.paid_on) filter (where not p.is_final and p.base_minor is not null) as since
   into unrated
   from jsonb_to_recordset(drafts) as d (id text)
-  join app.payments as p on p.expense_id = d.id and p.organization_id = context.organization_id
-    and p.deleted_at is null and p.paid_on between first_day and last_day;
+  cross join lateral (
+    select x.* from app.payments as x where x.expense_id = d.id and x.deleted_at is null offset 0
+  ) as p;
   if skipped is not null then
     warnings := warnings || app.warning('duplicate.expenses', jsonb_build_object('names', skipped));
   end if;
@@ -18905,25 +19236,36 @@ CREATE OR REPLACE FUNCTION app.warn_of_expected_income(context app.context, from
 AS $function$
 declare
   most constant int := 5;
-  -- app.list_income_notes() looks back as far.
+  -- app.list_income_notes() looks back equally far.
   past_days constant int := 45;
-  expected jsonb;
+  -- Longer ago, even income that stopped is left out.
+  most_days constant int := 110;
 begin
-  select jsonb_agg(jsonb_build_object(
-    'name', e.name, 'day', e.day, 'amount', app.format_amount(e.likely, e.currency), 'currency', e.currency
-  ) order by e.day, e.name) into expected
-  from (
-    select * from app.expected_incomes(context, greatest(from_on, context.today - past_days), to_on) as x
-    where (words is null
-        or app.fold_text(concat_ws(' ', x.name, app.sort_words(app.income_sort(x.name)))) like all (words))
-      -- Late income may be in the books, hidden from this person.
-      and (x.day >= context.today or identity.sees_everything())
-    order by x.day, x.name
-    limit most
-  ) as e
-  where to_on >= context.today - past_days;
-  return case when expected is null then '[]'
-    else jsonb_build_array(app.warning('income_expected', jsonb_build_object('items', expected))) end;
+  return (
+    with found as (
+      select e.*, case when e.source = 'stopped' then 'stopped' when e.day < context.today then 'late' else 'ahead' end
+        as state
+      from app.expected_incomes(context, greatest(from_on, context.today - past_days), to_on) as e
+      where (words is null
+          or app.fold_text(concat_ws(' ', e.name, app.sort_words(app.income_sort(e.name)))) like all (words))
+        -- Late income may be in the books, hidden from this person.
+        and (e.day >= context.today or identity.sees_everything())
+        and to_on >= context.today - most_days
+    ), placed as (
+      select f.*, row_number() over (partition by f.state order by f.day, f.name) as place from found as f
+    )
+    select coalesce(jsonb_agg(w.said order by w.state desc), '[]')
+    from (
+      select p.state, app.warning(
+        case p.state when 'stopped' then 'income_stopped' when 'late' then 'income_late' else 'income_expected' end,
+        jsonb_build_object('count', count(*), 'items', jsonb_agg(jsonb_build_object(
+          'name', p.name, 'day', p.day, 'amount', app.format_amount(p.likely, p.currency), 'currency', p.currency
+        ) order by p.place) filter (where p.place <= most))
+      ) as said
+      from placed as p
+      group by p.state
+    ) as w
+  );
 end
 $function$;
 
@@ -18943,7 +19285,7 @@ begin
     and (bill.anchor_on <> first_due or latest_closed is not null) then
     return jsonb_build_array(app.warning('first_due_moved', jsonb_build_object(
       'name', bill.name, 'next_due', bill.next_due, 'first_due', first_due,
-      -- Absent if the given day is not one of the schedule's days.
+      -- Name it only if the given day is one of the schedule's days.
       'closed_until', case when bill.anchor_on = first_due then latest_closed end
     )));
   end if;
@@ -19181,6 +19523,9 @@ declare
   owed jsonb;
   members jsonb;
 begin
+  if refunds = '[]' then
+    return '[]';
+  end if;
   -- Compare any word of four or more letters that an expense also has, because people name refunds freely.
   select jsonb_agg(d.name order by d.place) into unknown
   from jsonb_to_recordset(refunds) as d (place int, name text, payee text)
@@ -19232,6 +19577,7 @@ CREATE OR REPLACE FUNCTION app.warn_of_reimbursed(ids text[])
  LANGUAGE plpgsql
  STABLE
  SET search_path TO ''
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
   whole jsonb;
@@ -19258,7 +19604,7 @@ CREATE OR REPLACE FUNCTION app.warn_of_resemblance(context app.context, drafts j
  LANGUAGE plpgsql
  STABLE
  SET search_path TO ''
- SET plan_cache_mode TO 'force_custom_plan'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
   alone constant jsonb :=
@@ -19280,7 +19626,7 @@ begin
     on b.organization_id = context.organization_id and b.kind = 'bill' and b.status = 'active'
       and b.deleted_at is null and case
         when app.fold_text(b.name) = app.fold_text(d.name) then true
-        -- Its payee, or a name like "Rent December". Other amounts are other purchases from the same payee.
+        -- Compare the payee, or a name like "Rent December". A different amount means another purchase from the payee.
         when b.currency = d.currency
           and app.same_amount(d.amount_minor, b.amount_minor, case b.amount_mode when 'fixed' then 0 else 10 end)
           then app.names_agree(d.name, d.payee, b.name, b.payee, false)
@@ -19344,7 +19690,7 @@ begin
     found_by := 'payee';
   end if;
   if other.id is null then
-    -- Finds one cost under two names: "Miete" beside "Rent", "Electricity" beside "Power".
+    -- Finds one cost under two names: "Miete" and "Rent", or "Electricity" and "Power".
     select * into other
     from app.expenses as e
     where e.organization_id = bill.organization_id and e.kind = 'bill' and e.status = 'active' and e.deleted_at is null
@@ -19393,6 +19739,54 @@ begin
     then '[]' else jsonb_build_array(
       app.warning('balance_of_day_unknown', jsonb_build_object('day', day, 'known', known))
     ) end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.warn_of_unpaired(context app.context, since date)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  days constant int := 5;
+  most constant int := 5;
+  members constant text[] := array(
+    select array_to_string(m.own, ' ') from app.list_member_words(context) as m where m.own <> '{}'
+  );
+begin
+  return (
+    with free as materialized (
+      select l.* from app.statement_lines as l
+      where l.organization_id = context.organization_id and l.booked_on >= since and not l.is_skipped
+        and l.kind in ('expense', 'income', 'own_transfer') and l.other_half_id is null
+        and l.answered ->> 'is' is distinct from 'new' and identity.sees_everything()
+        and not exists (select from app.statement_lines as o where o.other_half_id = l.id)
+    )
+    select case when count(*) = 0 then '[]'::jsonb else jsonb_build_array(app.warning('halves_counted',
+      jsonb_build_object('pairs', jsonb_agg(p.pair))
+    )) end
+    from (
+      select jsonb_build_object(
+        'name', left(o.text, 80), 'date', o.booked_on, 'account', a.name, 'currency', o.currency,
+        'amount', app.format_amount(o.amount_minor, o.currency), 'ids', array_remove(array[e.id, i.id], null)
+      ) as pair
+      from free as o
+      join free as c on c.amount_minor = o.amount_minor and c.currency = o.currency and c.account_id <> o.account_id
+      join app.accounts as a on a.id = c.account_id
+      join app.accounts as b on b.id = o.account_id
+      join app.statement_links as k on k.line_id = o.id
+      join app.payments as p on p.id = k.payment_id and p.deleted_at is null
+      join app.expenses as e on e.id = p.expense_id and e.kind = 'one_off'
+      left join app.incomes as i on i.line_id = c.id and i.deleted_at is null
+      where o.kind = 'expense' and o.direction = 'out' and c.direction = 'refund'
+        and (c.kind = 'own_transfer' or i.id is not null) and abs(o.booked_on - c.booked_on) <= days
+        and app.are_evident_halves(array[c.text, i.name], a.name, o.text, b.name, members)
+      order by o.booked_on desc, o.id
+      limit most
+    ) as p
+  );
 end
 $function$;
 
@@ -19687,7 +20081,7 @@ begin
     bill.remind_again := array(select jsonb_array_elements_text(again)::smallint);
   end if;
   if cardinality(bill.remind_again) > 0 then
-    -- The longest lead is the first reminder, regardless of its position; the others repeat it.
+    -- The longest lead is the first reminder, regardless of its position. The others are further reminders.
     bill.remind_again := array(
       select distinct days
         from unnest(bill.remind_again || coalesce(bill.remind_days_before, default_lead_days)::smallint) as days
@@ -19729,7 +20123,7 @@ AS $function$
 declare
   word constant text := app.fold_text(app.clean_text(query));
 begin
-  -- Only words that mean nothing else in another language, because totals include what they find.
+  -- List only words that mean nothing else in another language, because totals include their matches.
   return case
     when word ~ ('^(insurances?|versicherung(en)?|assurances?|seguros?|assicurazion[ei]|verzekering(en)?|'
       || 'ubezpieczeni[ea])$')
@@ -19849,8 +20243,8 @@ CREATE OR REPLACE FUNCTION app.write_cursor(scope jsonb, key jsonb)
  SET search_path TO ''
 AS $function$
 begin
-  -- Base64url without padding (RFC 4648 section 5). The digest detects a changed cursor, or one of another list; it
-  -- protects no secret.
+  -- Base64url without padding (RFC 4648 section 5). The digest detects a changed cursor and one of another list. It is
+  -- not a signature.
   return translate(
     encode(
       convert_to(
@@ -19874,7 +20268,7 @@ declare
   bill app.expenses;
   n int;
 begin
-  -- Not part of a change: such rows follow from the schedule, and an undo leaves them alone.
+  -- These rows aren't part of a change: they follow from the schedule, and an undo leaves them alone.
   perform set_config('app.change_id', '', true);
   for bill in
     select e.* from app.expenses as e
@@ -19902,7 +20296,7 @@ CREATE OR REPLACE FUNCTION app.write_matches(batch app.import_batches, pairs app
  SET enable_nestloop TO 'off'
 AS $function$
 declare
-  -- Alternatives for a row are unmatched entries. For a certain pair, they must be as close and have another name.
+  -- Alternatives for a row are unmatched entries. For a certain pair, they must be equally close and have another name.
   others constant app.match_pair[] := array(
     select p
     from unnest(pairs) as p
@@ -19952,8 +20346,8 @@ declare
   change constant text := nullif(current_setting('app.change_id', true), '');
   after jsonb;
 begin
-  -- Row-level security skips updates without the right, so the result is compared below. A new base currency cascades
-  -- to every payment and revalues it.
+  -- Row-level security silently skips updates without the right, so compare the result below. A new base currency
+  -- cascades to every payment and revalues it.
   update identity.profiles as p
   set timezone = coalesce(wanted ->> 'timezone', p.timezone),
     email_enabled = coalesce((wanted ->> 'email_enabled')::boolean, p.email_enabled),
@@ -20102,7 +20496,7 @@ begin
     select s.*, coalesce(s.match ->> 'line_id', l.id) as known_id,
       coalesce(s.match ->> 'line_id', l.id, app.new_id('lin')) as id
     from app.statement_rows(context, batch) as s
-    -- An earlier import stored this line while the books could not take it.
+    -- An earlier import stored this line without a payment, because the books did not accept it.
     left join app.statement_lines as l
       on l.account_id = batch.account_id and l.organization_id = batch.organization_id and l.booked_on = s.booked_on
         and l.amount_minor = s.amount_minor and l.currency = s.currency and l.direction = s.direction
@@ -20127,7 +20521,7 @@ begin
     where l.id = s.known_id and not s.is_skipped
     returning l.id
   ), paid as (
-    -- One join: expecting few rows, the planner would scan all payments for each.
+    -- Use one join: expecting few rows, the planner would scan all payments for each.
     select s.id as line_id, p.id
     from staged as s
     cross join lateral jsonb_array_elements_text(s.match -> 'payment_ids') as k (id)
@@ -20206,11 +20600,11 @@ AS $function$
 begin
   return case
     when event.subscription_id is null or event.occurred_at is null then 'incomplete'
-    -- If a future event counted, every real event would be older. A few seconds are allowed for clock differences.
+    -- A future event would make every later real event stale. Clocks may differ by up to five minutes.
     when event.occurred_at > at + interval '5 minutes' then 'dated_ahead'
     when not exists (select from billing.subscriptions as s
       where s.id = event.subscription_id and s.organization_id is not null) then 'unknown_organization'
-    -- The end of a subscription needs no plan, so it must not wait for an unlisted one.
+    -- The end of a subscription needs no plan, so it must not wait until its plan is listed.
     when event.status <> 'canceled'
       and not exists (select from billing.billing_plans as p where p.provider_plan_id = event.provider_plan_id)
       then 'unknown_plan'
@@ -20237,7 +20631,7 @@ begin
     cross join lateral (
       select array_agg(f.feature order by f.feature) as features
       from billing.plan_features as f
-      -- The row no longer has the plan of a canceled subscription.
+      -- The organization's row no longer names the plan of a canceled subscription.
       where f.plan = case when e.reason = 'canceled' then e.plan
           else identity.effective_plan(organization, e.ends_at - interval '1 microsecond') end
         and not identity.organization_has_feature(organization.id, f.feature, e.ends_at)
@@ -20317,9 +20711,9 @@ begin
     subscription.period_ends_at := latest.period_ends_at;
     subscription.clock := latest.clock;
   end if;
-  -- Searched anew, because a late failure can start a series of failures, and a late payment can end an earlier one.
-  -- The provider retries for a day, so a failure counts from a day before its arrival at the earliest. Otherwise an
-  -- old event that somebody resends by hand could end the grace period at once.
+  -- Search again with each event, because a late failure can start a series of failures, and a late payment can end
+  -- one. The provider retries for a day, so a failure counts from at most a day before its arrival. Without this limit,
+  -- resending an old event by hand could end the grace period at once.
   subscription.past_due_since := case when subscription.status = 'past_due' then (
     select min(greatest(e.occurred_at, e.received_at - interval '1 day'))
     from billing.payment_events as e
@@ -20418,8 +20812,8 @@ begin
   where b.organization_id = end_membership.organization_id and b.actor_id = member_id and b.state <> 'committed';
   delete from app.idempotency_keys as k
   where k.organization_id = end_membership.organization_id and k.actor_id = member_id;
-  -- The membership takes along grants, tokens, the calendar and a pending hand-over, so a person who joins again starts
-  -- without them. Ends the grants before the proposals, as for any ended grant.
+  -- Deleting the membership also deletes grants, tokens, the calendar and a pending hand-over, so a person who joins
+  -- again starts without them. Ends the grants before the proposals, as for any ended grant.
   delete from identity.memberships as m
   where m.organization_id = end_membership.organization_id and m.user_id = member_id;
   perform app.withdraw_proposals_of(organization_id, member_id, by_id, at);
@@ -20562,7 +20956,7 @@ CREATE OR REPLACE FUNCTION identity.is_timezone(name text)
  SET search_path TO ''
 AS $function$
 begin
-  -- Accept names of places only. `at time zone` would also take offsets, POSIX rules and abbreviations, which are
+  -- Accept names of places only. `at time zone` would also accept offsets, POSIX rules and abbreviations, which are
   -- ambiguous (IST) or ignore summer time (BST).
   return name = 'UTC'
     or (strpos(name, '/') > 0
@@ -20680,7 +21074,7 @@ begin
       using errcode = 'object_not_in_prerequisite_state';
   end if;
   begin
-    -- The secret goes in a header, because servers on the way log the URL.
+    -- The secret goes in a header, because intermediate servers log the URL.
     return net.http_get(
       url := site || '/functions/v1/' || slug,
       headers := jsonb_build_object('Authorization', 'Bearer ' || secret),
@@ -20700,7 +21094,7 @@ CREATE OR REPLACE FUNCTION jobs.collect_budgets(at timestamp with time zone, aft
  SET search_path TO ''
 AS $function$
 declare
-  -- Limited, because each budget sums a month or more.
+  -- Limit the page, because each budget sums a month or more.
   page_size constant int := least(size, 200);
   -- A forecast reads half a year of statements; a page must end long before the statement timeout.
   ends_at constant timestamptz := clock_timestamp() + interval '2 seconds';
@@ -20891,7 +21285,7 @@ declare
   reminds_of jsonb := '[]';
   tells_of jsonb := '[]';
   reconnects jsonb := '[]';
-  -- Once a month, in its first digest.
+  -- The first digest of a month lists the balances of shared costs.
   is_first constant boolean := not exists (
     select from jobs.reminder_digests as d
     where d.recipient_id = digest.recipient_id and d.local_on < digest.local_on
@@ -21056,6 +21450,33 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION jobs.fill_vault(project_url text, cron_secret text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  secret_name text;
+  value text;
+  kept_id uuid;
+begin
+  -- Serialize calls, because the second of two concurrent inserts of a name would fail.
+  perform pg_advisory_xact_lock(hashtext('jobs.fill_vault'));
+  for secret_name, value in values ('project_url', project_url), ('cron_secret', cron_secret)
+  loop
+    if coalesce(btrim(value), '') = '' then
+      raise exception 'blank %', secret_name using errcode = 'invalid_parameter_value';
+    end if;
+    select s.id into kept_id from vault.decrypted_secrets as s where s.name = secret_name;
+    if kept_id is null then
+      perform vault.create_secret(value, secret_name);
+    else
+      perform vault.update_secret(kept_id, value);
+    end if;
+  end loop;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION jobs.find_noticed(at timestamp with time zone)
  RETURNS TABLE(id text)
  LANGUAGE plpgsql
@@ -21083,7 +21504,7 @@ begin
     where e.kind = 'bill' and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
       and e.notice_days is not null and app.day_of_year(e.renews_on - e.notice_days) = any (days)
     union
-    -- Terms and notices of any length have no common day of the year.
+    -- Contract terms and notice periods recur on no fixed day of the year, so read all bills with a contract.
     select e.id from app.expenses as e
     where e.kind = 'bill' and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
       and e.contract is not null
@@ -21373,14 +21794,13 @@ begin
   -- security definer, so that the role purger can do only this. $1 is the instant before which rows have expired.
   for what, target, condition in
     values
-      -- Rows with their own expiry got it from the same table.
+      -- The expiry stored in these rows also comes from app.retention.
       (null, 'app.idempotency_keys', 'expires_at < $1'),
       (null, 'app.import_batches', 'expires_at < $1'),
       -- Invited addresses are personal data, so they stay only while an old link may need an explanation.
       ('invitations', 'identity.invitations', 'expires_at < $1'),
       (null, 'identity.handovers', 'expires_at < $1'),
-      -- A code and a consent page are valid for minutes, and their signature expires; tokens still detect a replay for
-      -- a while.
+      -- The signatures of codes and consent pages expire after minutes; tokens still detect a replay for a while.
       ('used_codes', 'oauth.used_codes', 'code_expires_at < $1'),
       ('consents', 'oauth.consents', 'approved_at < $1'),
       ('tokens', 'oauth.tokens', 'expires_at < $1'),
@@ -21398,8 +21818,8 @@ begin
         select s.id from app.change_sets as s where not s.is_emptied and s.created_at < $1
       )'),
       ('changes', 'app.change_sets', 'created_at < $1'),
-      -- A bill takes its occurrences and payments with it. A merged record is kept for duplicate checks as long as the
-      -- payment that it was merged into.
+      -- Deleting a bill also deletes its occurrences and payments. A merged record is kept for duplicate checks as long
+      -- as the payment that replaced it.
       ('deleted_records', 'app.payments', 'deleted_at < $1 and merged_into is null'),
       ('deleted_records', 'app.expenses', 'deleted_at < $1
         and not exists (select from app.payments as p where p.expense_id = expenses.id and p.merged_into is not null)'),
@@ -21422,8 +21842,9 @@ begin
       -- The subscription keeps an event's effect, and its clock refuses a repeated event.
       ('payment_events', 'billing.payment_events', 'received_at < $1'),
       ('cron_runs', 'cron.job_run_details', 'end_time < $1'),
-      -- Clients that nobody authorized. Real ones are authorized within minutes, or register again. With a day between
-      -- two runs, the others stay for at most seven days. Last, because registrations wait for their count meanwhile.
+      -- Clients that nobody authorized. Real ones are authorized within minutes, or register again. With daily runs,
+      -- the others stay for at most seven days. This table comes last, because registrations wait for the lock on its
+      -- counts.
       ('clients', 'oauth.clients', 'granted_at is null and created_at < $1
         and not exists (select from oauth.grants as g where g.client_id = clients.client_id)')
   loop
@@ -21462,7 +21883,7 @@ declare
 begin
   <<organizations>>
   for organization in
-    -- Skips an organization that somebody is writing to; the next run takes it.
+    -- Skips an organization during a write; the next run takes it.
     select o.id from identity.organizations as o where o.deletes_at <= at order by o.deletes_at, o.id
     for update skip locked
   loop
@@ -22293,7 +22714,7 @@ begin
   if limited is not null then
     return limited;
   end if;
-  -- One conditional statement; its row lock serializes concurrent attempts.
+  -- Use one conditional statement, because its row lock serializes concurrent attempts.
   insert into identity.attempts as a (key_hash, attempted_at) values (key_hash, array[at])
   on conflict on constraint attempts_pkey do update
     set attempted_at = array(select t from unnest(a.attempted_at) as t where t > since) || at
@@ -22405,7 +22826,7 @@ declare
   claimed app.provider_links;
 begin
   update app.provider_links as l
-  -- Longer than a provider's timeout plus the time to store the answer.
+  -- The lease is longer than a provider's timeout plus the time to store the answer.
   set asked_at = at, lease_token = gen_random_uuid(),
     leased_until = at + interval '90 seconds',
     backlog = case when again then l.backlog else array(
@@ -22485,7 +22906,7 @@ begin
     select array_agg(c.id) into suspended from closed as c;
     perform jobs.void_log(suspended, at);
   end if;
-  -- Longer than a run may take.
+  -- The lease is longer than a run may take.
   update jobs.reminder_batches as b
   set lease_token = token, leased_at = at, next_attempt_at = at + interval '90 seconds'
   where b.id = chosen;
@@ -22528,7 +22949,7 @@ begin
     perform jobs.drop_outdated_digests(at);
     given_up := jobs.give_up_batches(at);
   end if;
-  -- Budgets come on pages of their own, so that their failure undoes nothing else.
+  -- Budgets come on pages of their own, so that their failure does not undo anything else.
   if starts_with(after ->> 1, 'org_') then
     return jobs.collect_budgets(at, after ->> 1, size);
   end if;
@@ -22621,8 +23042,8 @@ begin
     )
   into people, latest;
 
-  -- The lock prevents a concurrent change of time zone. The current time zone decides which day a digest belongs to, so
-  -- that travel causes neither two digests a day nor none.
+  -- The lock prevents a concurrent change of time zone. The current time zone determines the day of a digest, so that
+  -- travel causes neither two digests a day nor none.
   with free as materialized (
     select p.user_id, (at at time zone p.timezone)::date as today
     from identity.profiles as p
@@ -22867,7 +23288,7 @@ begin
             and (l.ask_after is null or l.ask_after <= at)
       )
     )
-    -- A subquery, because the planner of a join would expect only a few organizations.
+    -- Use a subquery, because the planner would expect only a few organizations from a join.
     from (select l.*, l.organization_id in (select a.organization_id from able as a) as may_fetch
       from app.provider_links as l) as l
     join app.expenses as e on e.id = l.expense_id
@@ -23398,7 +23819,7 @@ begin
     jsonb_build_object('document_id', open_document.document_id, 'content', open_document.content,
       'places', true), at
   );
-  -- Only members get ok, and a file has no tabs.
+  -- Only members get ok. The state is for the page's tabs, which a file doesn't need.
   if answer ->> 'outcome' = 'ok' and not content then
     answer := answer || jsonb_build_object('state', identity.describe_state(organization_id, user_id, at));
   end if;
@@ -23850,7 +24271,7 @@ begin
     'may_export', identity.member_may(chosen.id, user_id, 'books:export'),
     'bills', bills, 'spending', spending, 'income', income, 'balances', balances, 'documents', documents,
     'expenses', expenses,
-    -- Only a change that this person made within a day.
+    -- Show only a change that this person made within the last day.
     'paid', (
       select jsonb_build_object('change_id', s.id, 'facts', s.facts, 'is_undone', s.undone_by is not null)
       from app.change_sets as s
@@ -23951,7 +24372,7 @@ begin
           and (w.state = 'waiting' or w.id in (
             select n.id from app.inbound_mails as n
             where n.organization_id = read_inbound.organization_id and n.state <> 'waiting'
-              -- Dropped mail has no sender, and neither does mail that could not be fetched.
+              -- Dropped mail and mail that could not be fetched have no sender.
               and (n.sender <> '' or n.state = 'failed')
             order by n.received_at desc limit most_read
           ))
@@ -24142,7 +24563,7 @@ declare
   refusal constant jsonb := identity.refuse_deleting(organization_id, user_id, at);
   unassigned bigint;
 begin
-  -- A member may still leave then.
+  -- A member may still leave while the organization is being deleted.
   if refusal is not null and member_id <> user_id then
     return refusal;
   end if;
@@ -24157,6 +24578,48 @@ begin
   perform identity.record_event(case when user_id = member_id then 'member.left' else 'member.removed' end, user_id,
     organization_id, jsonb_build_object('member_id', member_id, 'unassigned', unassigned), at);
   return '{"outcome":"removed"}';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.replay_parked_events(subscription_id text DEFAULT NULL::text, organization_id text DEFAULT NULL::text, at timestamp with time zone DEFAULT now())
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  waiting text[];
+  one text;
+  parked_before bigint;
+  parked_after bigint;
+begin
+  if organization_id is not null then
+    insert into billing.subscriptions as s (id, organization_id)
+      values (subscription_id, organization_id)
+    on conflict on constraint subscriptions_pkey do update set organization_id = excluded.organization_id
+      where s.organization_id is null or s.organization_id = excluded.organization_id;
+    if not found then
+      raise exception 'Subscription % belongs to another organization',
+        subscription_id using errcode = 'PT409';
+    end if;
+  end if;
+
+  select count(*) into parked_before from billing.payment_events as e where e.outcome = 'parked';
+  waiting := array(
+    select distinct p.subscription_id
+    from billing.payment_events as p
+    where p.outcome = 'parked' and p.subscription_id is not null
+      and p.subscription_id = coalesce(replay_parked_events.subscription_id, p.subscription_id)
+    order by p.subscription_id
+  );
+  -- Locks all subscriptions before any organization, in the same order as events do, to avoid a deadlock with an event.
+  insert into billing.subscriptions (id) select w.id from unnest(waiting) as w (id)
+    order by w.id on conflict do nothing;
+  perform from billing.subscriptions as s where s.id = any (waiting) order by s.id for update;
+  foreach one in array waiting loop
+    perform billing.settle_subscription(one, at);
+  end loop;
+  select count(*) into parked_after from billing.payment_events as e where e.outcome = 'parked';
+  return jsonb_build_object('replayed', parked_before - parked_after, 'parked', parked_after);
 end
 $function$;
 
@@ -24758,9 +25221,11 @@ COMMENT ON COLUMN "app"."accounts"."balance" IS 'The balances in its latest stat
 
 COMMENT ON COLUMN "app"."accounts"."key" IS 'Identifies the account in files: a hash of its number, otherwise of its name, never the number itself.';
 
+COMMENT ON COLUMN "app"."approval_rules"."approver" IS 'The people who can approve: everybody with the right approvals:decide, or only the owner.';
+
 COMMENT ON COLUMN "app"."budgets"."opening_minor" IS 'The carry-over at the start of the current settings; negative when overspent. A new limit doesn''t change earlier months.';
 
-COMMENT ON COLUMN "app"."change_sets"."facts" IS 'Its effects, by tool: counts, names, totals by currency. TypeScript turns them into sentences. about has the ids of mentioned categories, which the change may not have touched (app.list_subjects).';
+COMMENT ON COLUMN "app"."change_sets"."facts" IS 'Its effects, by tool: counts, names, totals by currency. TypeScript turns them into sentences. about has the ids of the categories that the facts mention, even if the change did not touch them (app.list_subjects).';
 
 COMMENT ON COLUMN "app"."change_sets"."grant_id" IS 'The connection that made it, for "undo that"; it may have been purged since.';
 
@@ -24774,13 +25239,13 @@ COMMENT ON COLUMN "app"."change_sets"."recorded_seq" IS 'Increases in the order 
 
 COMMENT ON COLUMN "app"."documents"."declined" IS 'Records that a person declined for it (app.match_key_of), so that nobody is asked again.';
 
-COMMENT ON COLUMN "app"."documents"."expense_id" IS 'The expense or bill that it is attached to; null until the record is known.';
+COMMENT ON COLUMN "app"."documents"."expense_id" IS 'The document''s expense or bill; null until the record is known.';
 
 COMMENT ON COLUMN "app"."documents"."facts" IS 'The facts read from it (shared/documents/facts.ts); empty for a picture.';
 
-COMMENT ON COLUMN "app"."documents"."layout" IS 'Where missing facts may be, and where a person confirmed some (app.confirm_facts): {iban?, tax_id?, places, names?: texts that may contain an unknown payee, confirmed?: the labels of facts, remembered?: by fact, when the labels that supplied it were confirmed}.';
+COMMENT ON COLUMN "app"."documents"."layout" IS 'The possible places of missing facts, and those that a person confirmed (app.confirm_facts): {iban?, tax_id?, places, names?: texts that may contain an unknown payee, confirmed?: the labels of facts, remembered?: for each fact from confirmed labels, the time of the confirmation}.';
 
-COMMENT ON COLUMN "app"."documents"."occurrence_id" IS 'The bill''s date that it belongs to.';
+COMMENT ON COLUMN "app"."documents"."occurrence_id" IS 'The bill''s date, for a document of a bill.';
 
 COMMENT ON COLUMN "app"."documents"."payee_key" IS 'The words of the payee''s name (app.descriptor_words), which find earlier documents. If the payee could not be read, the words come from documents with the same account, or from the record.';
 
@@ -24792,7 +25257,7 @@ COMMENT ON COLUMN "app"."event_subscriptions"."secret" IS 'The signing secret, e
 
 COMMENT ON COLUMN "app"."events"."about" IS 'The ids of bills, budgets, an import, a proposal or a document.';
 
-COMMENT ON COLUMN "app"."events"."user_id" IS 'The person whose apps get it; null for everybody who sees its subject.';
+COMMENT ON COLUMN "app"."events"."user_id" IS 'The person whose apps get the event; null for everybody who sees its subject.';
 
 COMMENT ON COLUMN "app"."expense_occurrences"."currency" IS 'Copied from the bill, without a foreign key of its own: checking it again slows down the job that creates occurrences by a tenth.';
 
@@ -24822,19 +25287,19 @@ COMMENT ON COLUMN "app"."expenses"."paused_until" IS 'The active bill counts as 
 
 COMMENT ON COLUMN "app"."expenses"."payer_id" IS 'The member who usually pays the bill; payments record the actual payer.';
 
-COMMENT ON COLUMN "app"."expenses"."price_from" IS 'The due date from which amount_minor applies, if a paused or cancelled bill has an earlier_minor.';
+COMMENT ON COLUMN "app"."expenses"."price_from" IS 'The first due date with amount_minor, if a paused or cancelled bill has an earlier_minor.';
 
 COMMENT ON COLUMN "app"."expenses"."recorded_seq" IS 'Increases with every record, regardless of the clock; orders records by time of recording.';
 
 COMMENT ON COLUMN "app"."expenses"."remind_again" IS 'Days before the due date for further reminders, largest first; each is less than remind_days_before.';
 
-COMMENT ON COLUMN "app"."expenses"."sharing" IS 'How future payments of a bill are shared (app.is_sharing). Amounts act as proportions when a different total is paid.';
+COMMENT ON COLUMN "app"."expenses"."sharing" IS 'The sharing of a bill''s future payments (app.is_sharing). Amounts act as proportions when a different total is paid.';
 
 COMMENT ON COLUMN "app"."expenses"."tracked_from" IS 'Scheduled dates before this day are not tracked: they are neither open nor overdue.';
 
 COMMENT ON COLUMN "app"."expenses"."url" IS 'A link to the receipt or the order: http or https, without user name or password.';
 
-COMMENT ON COLUMN "app"."fx_days"."attempts" IS 'The number of days on which the rates were requested; several attempts on one day count once.';
+COMMENT ON COLUMN "app"."fx_days"."attempts" IS 'The number of days with a request for the rates; several attempts on one day count once.';
 
 COMMENT ON COLUMN "app"."import_batches"."file" IS 'The text of the file, for reading it again after answers.';
 
@@ -24850,7 +25315,7 @@ COMMENT ON COLUMN "app"."import_rows"."item" IS 'The row as read: an item of log
 
 COMMENT ON COLUMN "app"."import_rows"."match" IS 'The match in the books: {state: known | linked | transfer | likely | new, payment_ids?, bill_id?, due_on?, half_id?, candidates?, answer?}.';
 
-COMMENT ON COLUMN "app"."inbound_addresses"."last_read_at" IS 'When a run last claimed this organization''s mail; organizations take turns.';
+COMMENT ON COLUMN "app"."inbound_addresses"."last_read_at" IS 'The last time a run claimed this organization''s mail; organizations take turns.';
 
 COMMENT ON COLUMN "app"."inbound_mails"."documents" IS 'Ids of the documents stored from this mail.';
 
@@ -24868,7 +25333,7 @@ COMMENT ON COLUMN "app"."inbound_mails"."verdicts" IS 'The mail service''s check
 
 COMMENT ON COLUMN "app"."inbound_senders"."address" IS 'In lower case.';
 
-COMMENT ON COLUMN "app"."inbound_senders"."decided_by" IS 'The member with whose rights accepted mail is read.';
+COMMENT ON COLUMN "app"."inbound_senders"."decided_by" IS 'The member whose rights apply when accepted mail is read.';
 
 COMMENT ON COLUMN "app"."inbound_senders"."is_proven" IS 'Whether the accepted mail proved its sender; later mail from this address then needs proof, too.';
 
@@ -24876,13 +25341,13 @@ COMMENT ON COLUMN "app"."incomes"."anchor_on" IS 'The first expected date. Every
 
 COMMENT ON COLUMN "app"."incomes"."category_id" IS 'Optional; a private category hides the income.';
 
-COMMENT ON COLUMN "app"."incomes"."creator_sees" IS 'Whether its creator sees the income in a private category. It hides income that the creator entered before anyone else.';
+COMMENT ON COLUMN "app"."incomes"."creator_sees" IS 'Whether the creator sees the income although its private category is hidden from them.';
 
 COMMENT ON COLUMN "app"."incomes"."line_id" IS 'Derived: the statement line that shows the income. Undo skips this column, because it may delete the line.';
 
 COMMENT ON COLUMN "app"."incomes"."name" IS 'The payer, or a description.';
 
-COMMENT ON COLUMN "app"."mails"."kind" IS 'asked and reminded go to people who can decide, decided to the proposer, settled to the others who got "asked", removed to the former member.';
+COMMENT ON COLUMN "app"."mails"."kind" IS 'asked and reminded: to people who can decide; decided: to the proposer; settled: to the others who got asked; removed: to the former member.';
 
 COMMENT ON COLUMN "app"."payments"."base_minor" IS 'Derived, like all base_ and fx_ columns: the value in the organization''s base currency, used in every answer and total. Null without a rate, never converted 1:1.';
 
@@ -24894,7 +25359,7 @@ COMMENT ON COLUMN "app"."payments"."is_estimate" IS 'Recorded automatically with
 
 COMMENT ON COLUMN "app"."payments"."is_final" IS 'Derived: whether the value is final. It isn''t while the day''s rate is unpublished or not fetched.';
 
-COMMENT ON COLUMN "app"."payments"."merged_into" IS 'The payment that this duplicate was merged into. This one is deleted, but still recognized when it is logged or imported again.';
+COMMENT ON COLUMN "app"."payments"."merged_into" IS 'The payment that replaced this duplicate in a merge. The duplicate is deleted, but still recognized when it is logged or imported again.';
 
 COMMENT ON COLUMN "app"."payments"."recorded_by" IS 'The person who recorded it; null for an automatic payment.';
 
@@ -24902,37 +25367,37 @@ COMMENT ON COLUMN "app"."payments"."recorded_seq" IS 'Increases with every payme
 
 COMMENT ON COLUMN "app"."payments"."reimbursement" IS 'Whether a third party repays the payment: open, then done. It still counts as spending; money that came back is a refund.';
 
-COMMENT ON COLUMN "app"."payments"."sharing" IS 'How the payment is shared (app.is_sharing); app.payment_shares holds the amount of each member.';
+COMMENT ON COLUMN "app"."payments"."sharing" IS 'The sharing of the payment (app.is_sharing); app.payment_shares holds the amount of each member.';
 
 COMMENT ON COLUMN "app"."payments"."sort_minor" IS 'Sort key for payments in several currencies: their value.';
 
 COMMENT ON COLUMN "app"."payments"."split_id" IS 'Common to all parts of one payment split over several categories; the parts add up to it.';
 
-COMMENT ON COLUMN "app"."payments"."stands_alone" IS 'A person confirmed that this isn''t the payment it resembles, so paying a bill does not link it.';
+COMMENT ON COLUMN "app"."payments"."stands_alone" IS 'Whether a person confirmed that this is not the payment that it resembles. Paying a bill does not link such a payment.';
 
 COMMENT ON COLUMN "app"."payments"."tax_minor" IS 'The tax included in the amount, in the same direction.';
 
 COMMENT ON COLUMN "app"."payments"."tax_percent" IS 'In percent of the net amount; null when several rates or none apply.';
 
-COMMENT ON COLUMN "app"."proposals"."effects" IS 'The same by record, before and after: app.read_effects.';
+COMMENT ON COLUMN "app"."proposals"."effects" IS 'The effects on each record, before and after, as in app.read_effects.';
 
-COMMENT ON COLUMN "app"."proposals"."facts" IS 'Its effects, as the facts of its change.';
+COMMENT ON COLUMN "app"."proposals"."facts" IS 'The facts of the change, which TypeScript turns into a description.';
 
-COMMENT ON COLUMN "app"."proposals"."fingerprint" IS 'A hash of the rows that it would write and replace, without values that differ in each run. The approved run must produce the same hash.';
+COMMENT ON COLUMN "app"."proposals"."fingerprint" IS 'A hash of the rows that the write would add and replace, without values that differ in each run. The approved run must produce the same hash.';
 
-COMMENT ON COLUMN "app"."proposals"."hash" IS 'A hash of the whole proposal. An answer repeats it to prove which version the person saw.';
+COMMENT ON COLUMN "app"."proposals"."hash" IS 'A hash of the whole proposal. An answer repeats it to identify the version that the person saw.';
 
 COMMENT ON COLUMN "app"."proposals"."problem" IS 'The error code of an approved write that failed; proposer_gone if the proposal was withdrawn with its proposer.';
 
-COMMENT ON COLUMN "app"."proposals"."proposed_on" IS 'The day of the proposal. Relative days in it, such as "yesterday", count from this day.';
+COMMENT ON COLUMN "app"."proposals"."proposed_on" IS 'The day of the proposal, from which relative days such as "yesterday" count.';
 
-COMMENT ON COLUMN "app"."proposals"."reasons" IS 'The rules that it exceeds, as facts: app.judge_moved.';
+COMMENT ON COLUMN "app"."proposals"."reasons" IS 'The rules that the write exceeds, as returned by app.judge_moved.';
 
 COMMENT ON COLUMN "app"."proposals"."result" IS 'The tool''s answer to the write.';
 
-COMMENT ON COLUMN "app"."provider_links"."ask_after" IS 'The provider requested a pause until then.';
+COMMENT ON COLUMN "app"."provider_links"."ask_after" IS 'The end of the pause that the provider requested.';
 
-COMMENT ON COLUMN "app"."provider_links"."asked_at" IS 'When it was last queried, whatever the result.';
+COMMENT ON COLUMN "app"."provider_links"."asked_at" IS 'The time of the last query, regardless of its result.';
 
 COMMENT ON COLUMN "app"."provider_links"."backlog" IS 'Months before the last one, by their first day, that still have to be queried because their dates have no amount. Set at the first query in a month.';
 
@@ -24956,27 +25421,27 @@ COMMENT ON COLUMN "app"."statement_lines"."other_half_id" IS 'The line of anothe
 
 COMMENT ON COLUMN "billing"."payment_events"."event_id" IS 'The provider''s id of the event, if it sends one; for operators only. The signature does not cover it, so the hash of the body identifies duplicates.';
 
-COMMENT ON COLUMN "billing"."payment_events"."no_effect" IS 'Why an applied event did not change the organization. never_active: its subscription was never paid, and the organization had a plan to lose.';
+COMMENT ON COLUMN "billing"."payment_events"."no_effect" IS 'The reason that an applied event did not change the organization. never_active: its subscription was never paid, and the organization had a plan to lose.';
 
 COMMENT ON COLUMN "billing"."payment_events"."outcome" IS 'applied: it is the latest event of its subscription. stale: a later one had already been applied. parked: it waits (billing.parked_events). ignored: events of this kind have no effect.';
 
 COMMENT ON COLUMN "billing"."payment_events"."status" IS 'The subscription status that the event reports; null for events that report none.';
 
-COMMENT ON COLUMN "billing"."settings"."plans_enabled" IS 'Whether plans limit features. False: all features are available, and pages don''t mention plans. Null: the operator has not decided; a start or deployment with a CHECKOUT_URL makes it true.';
+COMMENT ON COLUMN "billing"."settings"."plans_enabled" IS 'Whether plans limit features. False: all features are available, and pages don''t mention plans. Null: the operator has not decided; starting or deploying with a CHECKOUT_URL sets it to true.';
 
 COMMENT ON COLUMN "billing"."subscriptions"."clock" IS 'The clock of the event that set this state.';
 
 COMMENT ON COLUMN "billing"."subscriptions"."past_due_since" IS 'The time of the first failure since the last good payment, at most a day before we received it.';
 
-COMMENT ON COLUMN "billing"."subscriptions"."was_active" IS 'Whether a counted event ever reported it active, regardless of later events.';
+COMMENT ON COLUMN "billing"."subscriptions"."was_active" IS 'Whether a counted event ever reported the subscription as active, regardless of later events.';
 
 COMMENT ON COLUMN "identity"."handovers"."id" IS 'Identifies this proposal, so that an outdated page cannot confirm a later one.';
 
 COMMENT ON COLUMN "identity"."invitations"."address" IS 'In lower case. The link works only for a person who signs in with this address.';
 
-COMMENT ON COLUMN "identity"."memberships"."low_balance_checked_on" IS 'The member''s latest day on which balances were forecast for a notice.';
+COMMENT ON COLUMN "identity"."memberships"."low_balance_checked_on" IS 'The member''s latest day with a forecast of balances for a notice.';
 
-COMMENT ON COLUMN "identity"."memberships"."mails" IS 'The bills for which the member gets mail. mine: all bills for the owner, the assigned bills for others.';
+COMMENT ON COLUMN "identity"."memberships"."mails" IS 'The bills covered by the member''s mail. mine: all bills for the owner, the assigned bills for others.';
 
 COMMENT ON COLUMN "identity"."memberships"."sees_private" IS 'Whether the owner opened private categories to this member, whose role does not include them.';
 
@@ -24984,11 +25449,11 @@ COMMENT ON COLUMN "identity"."organizations"."closed_through" IS 'Payments up to
 
 COMMENT ON COLUMN "identity"."organizations"."datev" IS 'The accounts of a DATEV export (shared/export/datev_settings.ts), with categories by id.';
 
-COMMENT ON COLUMN "identity"."organizations"."deletes_at" IS 'When the purge will delete it with all its data. Until then, its pages can be read, nothing is written or mailed, and the owner can cancel it.';
+COMMENT ON COLUMN "identity"."organizations"."deletes_at" IS 'The time when the purge will delete the organization with all its data. Until then, people can read its pages and the owner can cancel the deletion, but nothing is written or mailed.';
 
 COMMENT ON COLUMN "identity"."organizations"."low_balance_minor" IS 'A digest warns when a balance is expected to fall below this amount.';
 
-COMMENT ON COLUMN "identity"."organizations"."low_balance_since" IS 'When the limit was set. Notices about an earlier one don''t count.';
+COMMENT ON COLUMN "identity"."organizations"."low_balance_since" IS 'The time when the limit was set. Notices about an earlier limit don''t count.';
 
 COMMENT ON COLUMN "identity"."organizations"."own_only" IS 'Whether members see only records that they recorded or are responsible for. Owner, managers and viewers see everything.';
 
@@ -24996,7 +25461,7 @@ COMMENT ON COLUMN "identity"."organizations"."owner_id" IS 'The owner always get
 
 COMMENT ON COLUMN "identity"."organizations"."plan" IS 'The paid plan, from the best subscription. A value set by hand counts until the first subscription becomes active.';
 
-COMMENT ON COLUMN "identity"."organizations"."plan_ended_at" IS 'When a subscription last ended and left no paid plan.';
+COMMENT ON COLUMN "identity"."organizations"."plan_ended_at" IS 'The last time a subscription ended without leaving a paid plan.';
 
 COMMENT ON COLUMN "identity"."organizations"."relabel_closed" IS 'Whether notes, tags and categories may change in closed months (app.is_relabeling).';
 
@@ -25004,7 +25469,7 @@ COMMENT ON COLUMN "identity"."organizations"."second_plan" IS 'The plan of anoth
 
 COMMENT ON COLUMN "identity"."organizations"."trial_ends_at" IS 'Until then all Team features are available. Payments never change this date.';
 
-COMMENT ON COLUMN "identity"."profiles"."deletes_at" IS 'When the purge will delete the person; until then they can cancel it.';
+COMMENT ON COLUMN "identity"."profiles"."deletes_at" IS 'The time when the purge will delete the person; until then they can cancel the deletion.';
 
 COMMENT ON COLUMN "identity"."profiles"."email" IS 'The sign-in address at the identity provider as of the last sign-in.';
 
@@ -25018,23 +25483,25 @@ COMMENT ON COLUMN "identity"."reviewers"."code_hash" IS 'SHA-256 of a random cod
 
 COMMENT ON COLUMN "jobs"."job_runs"."period" IS 'The run''s period: the day (UTC) of the reminders, the first of the month of a provider sync.';
 
-COMMENT ON COLUMN "jobs"."notice_log"."about_on" IS 'For a budget, the first day of its month or year; for a balance, the day on which it was expected to fall.';
+COMMENT ON COLUMN "jobs"."notice_log"."about_on" IS 'For a budget, the first day of its month or year; for a balance, the expected day of its fall.';
 
 COMMENT ON COLUMN "jobs"."notice_log"."account_id" IS 'The account whose balance falls; null for all accounts together.';
 
 COMMENT ON COLUMN "jobs"."notice_log"."kind" IS 'reminder and snoozed: sent to a member; the owner''s are in the reminder log.';
 
-COMMENT ON COLUMN "jobs"."notice_log"."tell_on" IS 'The first instant at which it may be sent; a date may have several notices.';
+COMMENT ON COLUMN "jobs"."notice_log"."tell_on" IS 'The earliest time for sending it; a date may have several notices.';
 
 COMMENT ON COLUMN "jobs"."reminder_batches"."lease_token" IS 'Identifies the sender. If it is still set after next_attempt_at, the sender has died, and its progress is unknown.';
+
+COMMENT ON COLUMN "jobs"."reminder_batches"."unsure_since" IS 'The time of the first attempt without an answer.';
 
 COMMENT ON COLUMN "jobs"."reminder_digests"."local_on" IS 'The recipient''s date when it was created; one day after the previous one if they travelled back to a date that already had its digest.';
 
 COMMENT ON COLUMN "jobs"."reminder_digests"."status" IS 'dead: permanently refused; unknown: sent, without an answer for a day.';
 
-COMMENT ON COLUMN "jobs"."reminder_log"."snoozed_until" IS 'The day to which the reminder was postponed; null if it was not.';
+COMMENT ON COLUMN "jobs"."reminder_log"."snoozed_until" IS 'The new day of a postponed reminder; null if it was not postponed.';
 
-COMMENT ON COLUMN "oauth"."client_documents"."fresh_until" IS 'From its owner''s caching headers, between 5 minutes and 24 hours. If it can''t be fetched again, the stored metadata serves existing users of the client for another 24 hours.';
+COMMENT ON COLUMN "oauth"."client_documents"."fresh_until" IS 'Follows the caching headers of the document, between 5 minutes and 24 hours. If the document can''t be fetched again, the stored metadata serves existing users of the client for another 24 hours.';
 
 COMMENT ON COLUMN "oauth"."clients"."client_name" IS 'The client''s self-given name, without control and direction marks.';
 
@@ -25050,7 +25517,7 @@ COMMENT ON COLUMN "oauth"."consents"."id" IS 'The id of the signed page, and of 
 
 COMMENT ON COLUMN "oauth"."grants"."access" IS 'The access that the person allows: read, or write, which includes reading. Both use the single scope.';
 
-COMMENT ON COLUMN "oauth"."grants"."alert_seen_at" IS 'The time when the person confirmed that they know that the grant ended by a replay.';
+COMMENT ON COLUMN "oauth"."grants"."alert_seen_at" IS 'The time when the person dismissed the alert about a replay.';
 
 COMMENT ON COLUMN "oauth"."grants"."expires_at" IS 'The end of every token of the grant, regardless of refreshes.';
 
@@ -25064,7 +25531,7 @@ COMMENT ON COLUMN "oauth"."grants"."revocation_reason" IS 'too_many: the longest
 
 COMMENT ON COLUMN "oauth"."rate_buckets"."full_at" IS 'The time when the bucket will be full again without further draws. After that, the row can be deleted.';
 
-COMMENT ON COLUMN "oauth"."tokens"."rotated_at" IS 'When a refresh token was exchanged; afterwards only a retry within the grace period succeeds.';
+COMMENT ON COLUMN "oauth"."tokens"."rotated_at" IS 'The time of a refresh token''s exchange; afterwards only a retry within the grace period succeeds.';
 
 COMMENT ON COLUMN "oauth"."tokens"."successor_hash" IS 'The successor of a refresh token, which the function derives again from the presented one.';
 
@@ -25076,13 +25543,13 @@ COMMENT ON COLUMN "oauth"."used_codes"."code_expires_at" IS 'After that, the sig
 
 COMMENT ON COLUMN "oauth"."used_codes"."grant_id" IS 'The grant of the first redemption; a replay ends it.';
 
-COMMENT ON FUNCTION "app"."accept_mail"(uuid, app.inbound_mails, timestamp with time zone) IS 'Accepts a waiting mail and the sender''s other waiting mail, for reading with this person''s rights, and remembers the sender.';
+COMMENT ON FUNCTION "app"."accept_mail"(uuid, app.inbound_mails, timestamp with time zone) IS 'Accepts a waiting mail and the sender''s other waiting mail, and remembers the sender. The mail is read with this person''s rights.';
 
 COMMENT ON FUNCTION "app"."account_currency"(app.context, text) IS 'Returns the currency of an account, from its file or its earlier statements; null if unknown.';
 
 COMMENT ON FUNCTION "app"."account_key"(app.context, text) IS 'Returns the SHA-256 (hex) of the organization and a name: the number of an account, otherwise its name in the export or the name that a person gave it.';
 
-COMMENT ON FUNCTION "app"."act_as"(uuid, text) IS 'Sets the person for functions that run as signed-in people, for a person on our pages without an app.';
+COMMENT ON FUNCTION "app"."act_as"(uuid, text) IS 'Sets the signed-in person of a page, without an app, as the caller of functions that run as people.';
 
 COMMENT ON FUNCTION "app"."add_income_rule"(app.context, app.incomes, text, date) IS 'Stores a rule for recurring income, unless an equal one exists: {rule, is_new, others?: rules with the same name or possibly for the same income, alike?: income expected from statements that may be the same, known?: the latest income assigned to the rule}.';
 
@@ -25102,19 +25569,21 @@ COMMENT ON FUNCTION "app"."apply_changes"(app.context, app.expenses, jsonb, date
 
 COMMENT ON FUNCTION "app"."apply_import_rules"(app.context, app.import_batches, integer, integer) IS 'Gives rows the categories of the payee rules that came with their import, unless the file gives a category.';
 
-COMMENT ON FUNCTION "app"."apply_layouts"(app.documents) IS 'Returns a new document, its facts completed by the confirmed layouts of its seller. Its layout names those facts.';
+COMMENT ON FUNCTION "app"."apply_layouts"(app.documents) IS 'Returns a new document with its facts completed by the confirmed layouts of its seller. Its layout names the completed facts.';
 
-COMMENT ON FUNCTION "app"."ask_of_own_accounts"(app.context, app.import_batches, integer, integer) IS 'Asks whether rows are transfers if only their text suggests it, by the number of one of the accounts, its owner''s name, or a card issuer.';
+COMMENT ON FUNCTION "app"."are_evident_halves"(text[], text, text, text, text[]) IS 'Whether texts of an income and an expense of the same amount show a transfer: they name the other account or a member, or agree.';
+
+COMMENT ON FUNCTION "app"."ask_of_own_accounts"(app.context, app.import_batches, integer, integer) IS 'Asks whether rows are transfers if only their text suggests it: the number of one of the accounts, its owner''s name, or a card issuer; for income, also an account''s name, and a payer with a member''s name.';
 
 COMMENT ON FUNCTION "app"."assign_pairs"(app.match_pair[]) IS 'Returns the chosen pairs, with each row and each entry used once.';
 
-COMMENT ON FUNCTION "app"."attach_document"(app.context, jsonb) IS 'Tool attach_document. Without arguments, returns data {upload}, a link. With a document, attaches it to the record in to, or else to its certain match, and returns data {document}. Only our own code passes step and said, the facts that a person read in the document.';
+COMMENT ON FUNCTION "app"."assignee_name"(app.expenses) IS 'Returns the assignee of a bill; null without one, or when their membership has ended.';
+
+COMMENT ON FUNCTION "app"."attach_document"(app.context, jsonb) IS 'Tool attach_document. Without arguments, returns data {upload}, a link. With a document, attaches it to the given record, otherwise to its certain match, and returns data {document}. Only our own code passes step and said; said has the facts that a person read in the document.';
 
 COMMENT ON FUNCTION "app"."authenticate"(text, text, text, jsonb, timestamp with time zone) IS 'Returns the person and rights of a bearer token at an instant, by its SHA-256 in hex: outcome ok, invalid_token, feature_not_in_plan, organization_deleting or limited. kind: read or write. limits: {"caller": quotas, "read": {"at_most","seconds"}, "write": …}; null for no limits.';
 
-COMMENT ON FUNCTION "app"."average_net"(app.context, app.period, app.month_sum[], integer) IS 'Returns the average of the complete months of a period, from the first with a record: {per, amount, of, since}; null for fewer than two.';
-
-COMMENT ON FUNCTION "app"."average_spending"(app.context, app.period, text[], numeric, integer) IS 'Returns the average per month, week or day, whichever groups the answer, from the first payment until today: {per, amount, of, since}. of is the number of units, with a decimal. Returns null when the answer isn''t grouped by time.';
+COMMENT ON FUNCTION "app"."average_sums"(app.context, app.period, text, app.key_sum[], date, integer) IS 'Returns the average of the complete months, weeks or days of a period, from the first with a record: {per, amount, of, since}; null for fewer than two.';
 
 COMMENT ON FUNCTION "app"."awaited_dates"(text, boolean, date, bigint, date) IS 'Returns the past dates of an automatic bill without an amount or estimate, which are neither paid nor overdue; null for none.';
 
@@ -25130,9 +25599,11 @@ COMMENT ON FUNCTION "app"."block_mail"(uuid, app.inbound_mails, timestamp with t
 
 COMMENT ON FUNCTION "app"."books_begin"(app.period) IS 'Returns the day of the first payment when it is too late for a comparison with an earlier period, otherwise null.';
 
+COMMENT ON FUNCTION "app"."books_key"(text) IS 'Returns the key of an organization''s advisory lock. The holder of the lock is the organization''s only writer.';
+
 COMMENT ON FUNCTION "app"."bump_version"() IS 'Increments the version. Triggers call it only when a column that isn''t derived changes.';
 
-COMMENT ON FUNCTION "app"."cancel_by"(app.expenses, date) IS 'The last day to cancel so that the contract is over on a day; null without a known notice period.';
+COMMENT ON FUNCTION "app"."cancel_by"(app.expenses, date) IS 'Returns the last day to cancel so that the contract is over on a day; null without a known notice period.';
 
 COMMENT ON FUNCTION "app"."change_bill"(app.context, app.expenses, jsonb) IS 'Returns a bill with the fields of a change except its schedule. Does not write it.';
 
@@ -25148,15 +25619,15 @@ COMMENT ON FUNCTION "app"."change_payee_rules"(app.context, jsonb) IS 'Saves pay
 
 COMMENT ON FUNCTION "app"."change_payment"(app.context, app.payments, jsonb) IS 'Returns the payment of a one-off expense with the requested changes. Does not write it.';
 
-COMMENT ON FUNCTION "app"."change_percent"(numeric, numeric) IS 'Returns the difference of two amounts in percent, with one decimal.';
+COMMENT ON FUNCTION "app"."change_percent"(numeric, numeric) IS 'Returns the difference between two amounts in percent, with one decimal.';
 
 COMMENT ON FUNCTION "app"."change_preferences"(app.context, jsonb) IS 'Sets the preferences in the arguments of update_settings. Returns those that changed, as {name: new value}.';
 
 COMMENT ON FUNCTION "app"."change_provider"(app.context, app.expenses, jsonb) IS 'Ends the connection of a bill to its provider, or returns the data of the connect page: {bill, provider?}, without secrets.';
 
-COMMENT ON FUNCTION "app"."change_schedule"(app.context, app.expenses, jsonb, date) IS 'A bill with the schedule fields of a change, not yet written; next_open is the next scheduled date that the change applies to. A new frequency starts there, or at first_due if given.';
+COMMENT ON FUNCTION "app"."change_schedule"(app.context, app.expenses, jsonb, date) IS 'Returns a bill with the schedule fields of a change, and next_open, the next scheduled date that the change affects. A new frequency starts there, or at first_due if given. Does not write the bill.';
 
-COMMENT ON FUNCTION "app"."changed_iban"(app.documents) IS 'Returns the IBAN in earlier documents of the same payee or record, if this document has another one; null for a known one, and for the first document. Another account counts as known once a date with it is no longer open.';
+COMMENT ON FUNCTION "app"."changed_iban"(app.documents) IS 'Returns the IBAN in earlier documents of the same payee or record, if this document has a different one; null for the first document and for a known account. An account counts as known once a date with it is no longer open.';
 
 COMMENT ON FUNCTION "app"."charge_payment"(app.context, app.payments, jsonb) IS 'Stores the amount that the bank charged for a payment, if given. Returns the payment.';
 
@@ -25178,7 +25649,7 @@ COMMENT ON FUNCTION "app"."check_lines"(app.import_batches, integer[], text) IS 
 
 COMMENT ON FUNCTION "app"."check_no_limit"(app.context, jsonb, bigint, text, boolean, text) IS 'Ends the tool if a stated balance may be the limit of an overdraft, judging by its name or its round amount. is_confirmed: the person said that the account is overdrawn by a round amount. Cards owe round amounts.';
 
-COMMENT ON FUNCTION "app"."check_pause"(app.context, app.expenses, date) IS 'The rules for a pause that ends on a day.';
+COMMENT ON FUNCTION "app"."check_pause"(app.context, app.expenses, date) IS 'Checks the rules for a pause until a day.';
 
 COMMENT ON FUNCTION "app"."check_shared"(jsonb, uuid, text, text) IS 'Ends a tool that would share a record in a private category with a member who cannot see the category.';
 
@@ -25190,7 +25661,7 @@ COMMENT ON FUNCTION "app"."choose_category"(app.context, text, text, text, text,
 
 COMMENT ON FUNCTION "app"."choose_import_categories"(app.context, app.import_batches, integer, integer) IS 'Returns the category of each payee and name in these lines. Looks each up once, because a statement repeats the same shops.';
 
-COMMENT ON FUNCTION "app"."choose_income_category"(app.context, text, text, text, date) IS 'Returns the category of a payer''s income: a payee rule''s, otherwise the one last given to income of the payer. Chooses a private category for people who may not see it, so that their entries do not publish it.';
+COMMENT ON FUNCTION "app"."choose_income_category"(app.context, text, text, text, date) IS 'Returns the category of a payer''s income: a payee rule''s, otherwise the one last given to income of the payer. Chooses a private category for people who may not see it, so that their entries don''t make the income public.';
 
 COMMENT ON FUNCTION "app"."choose_parties"(app.context, jsonb) IS 'Returns the giver and the receiver. A missing one is the caller. If both are missing, they are the only pair that includes the caller.';
 
@@ -25202,7 +25673,7 @@ COMMENT ON FUNCTION "app"."clean_tags"(jsonb, text) IS 'Returns tags as typed, e
 
 COMMENT ON FUNCTION "app"."clean_text"(text) IS 'Returns a typed text as one line with single spaces; null for a blank text.';
 
-COMMENT ON FUNCTION "app"."clear_next_due"() IS 'Clears next_due of a paused or cancelled bill. A trigger, because an undo can pause a bill, too, and does not write derived columns.';
+COMMENT ON FUNCTION "app"."clear_next_due"() IS 'Clears next_due of a paused or cancelled bill. It is a trigger because an undo can also pause a bill and does not write derived columns.';
 
 COMMENT ON FUNCTION "app"."closed_month"(date) IS 'Returns error parameters for a day in a closed month: {month, reopened_by}. reopened_by is the last month that can stay closed.';
 
@@ -25210,21 +25681,23 @@ COMMENT ON FUNCTION "app"."commit_import"(app.context, app.import_batches, jsonb
 
 COMMENT ON FUNCTION "app"."compare_forecast_sums"(app.context, app.forecast_basis, app.forecast_day[], date) IS 'Returns a note if the accounts of a forecast do not add up to its total: [{code: accounts_differ, amount: their sum, total, currency}], otherwise [].';
 
-COMMENT ON FUNCTION "app"."compare_names"(text[], text[]) IS 'Returns how well two names agree, by their words: 3 if all words agree, 2 if all words of the shorter name do, 1 if some do, 0 if none does.';
+COMMENT ON FUNCTION "app"."compare_names"(text[], text[]) IS 'Rates the agreement of two names by their words: 3 if all words agree, 2 if all words of the shorter name do, 1 if some do, 0 if none does.';
 
 COMMENT ON FUNCTION "app"."compare_rows"(text, text[], jsonb[]) IS 'Returns the current rows, locked (null for missing ones), and whether each still has its captured content.';
 
 COMMENT ON FUNCTION "app"."compare_with_limit"(app.context, app.forecast_position[]) IS 'Returns the balances to compare with the limit; none without a limit, and for people who do not see everything.';
 
-COMMENT ON FUNCTION "app"."compared_period"(app.period, text, date) IS 'Returns the period to compare spending with. For a running period, it covers the same elapsed days.';
+COMMENT ON FUNCTION "app"."compared_period"(app.period, text, date) IS 'Returns the comparison period for spending. For a running period, it covers the same elapsed days.';
+
+COMMENT ON FUNCTION "app"."concerns"(app.expenses, identity.memberships) IS 'Whether a member gets mail about a bill, because it is assigned to them or they get mail about all bills. Every check uses this function.';
 
 COMMENT ON FUNCTION "app"."confirm_amount"(app.documents) IS 'Confirms the largest amount of a document that a person attached, if its record was paid with exactly this amount.';
 
-COMMENT ON FUNCTION "app"."confirm_facts"(app.documents, jsonb) IS 'Stores facts of a document that a person gave, {gross, number, issued_on, due_on}, if reading left them empty and the document has them beside a label. Remembers the label.';
+COMMENT ON FUNCTION "app"."confirm_facts"(app.documents, jsonb) IS 'Stores facts of a document that a person gave, {gross, number, issued_on, due_on}, if reading left them empty and the document has them next to a label. Remembers the label.';
 
 COMMENT ON FUNCTION "app"."confirm_records"(app.context, jsonb, text[], text) IS 'Returns the confirmation {count, total} that the caller must repeat, or null when none is required. Every filter and every large deletion requires one; action is update or delete. Ends the tool with confirmation_required when it is missing or different.';
 
-COMMENT ON FUNCTION "app"."contract_end"(app.expenses) IS 'The last day of a contract with a confirmed cancellation: as recorded; otherwise, for an ended bill, the last day that the letter requested or the day of the confirmation, whichever is later.';
+COMMENT ON FUNCTION "app"."contract_end"(app.expenses) IS 'Returns the last day of a contract with a confirmed cancellation: as recorded; otherwise, for an ended bill, the last day that the letter requested or the day of the confirmation, whichever is later.';
 
 COMMENT ON FUNCTION "app"."convert_minor"(numeric, numeric, integer, numeric, integer) IS 'Converts minor units between two currencies, with rates per euro; null without a rate.';
 
@@ -25234,13 +25707,13 @@ COMMENT ON FUNCTION "app"."correct_matched"(app.context, text[], bigint, text) I
 
 COMMENT ON FUNCTION "app"."correct_payment"(app.expenses, app.expense_occurrences, bigint, date, text) IS 'Corrects the payment of a settled date; omitted arguments keep their values. Ends the tool with already_paid if nothing would change or several payments settled the date.';
 
-COMMENT ON FUNCTION "app"."count_congruent"(integer, integer, integer, integer, integer) IS 'Returns how many of the terms first, first + step, … have this residue modulo a divisor of 24.';
+COMMENT ON FUNCTION "app"."count_congruent"(integer, integer, integer, integer, integer) IS 'Returns the number of terms first, first + step, … with this residue modulo a divisor of 24.';
 
 COMMENT ON FUNCTION "app"."count_import"(app.context, app.import_batches, text, integer) IS 'Counts an import by the outcomes of its rows: {outcomes: {outcome: count}, totals of all written rows, effects (see app.list_effects), new (lines), in_books and in_books_count, page (outcomes of the next lines), last_line, listed: {outcome: first lines}}.';
 
 COMMENT ON FUNCTION "app"."count_in_books"(jsonb) IS 'Returns the number of rows that are already in the books.';
 
-COMMENT ON FUNCTION "app"."count_leap_years"(integer, integer, integer) IS 'Returns how many of the years first, first + step, … are leap years, from 1901 on.';
+COMMENT ON FUNCTION "app"."count_leap_years"(integer, integer, integer) IS 'Returns the number of leap years among the years first, first + step, …, from 1901 on.';
 
 COMMENT ON FUNCTION "app"."count_month_dates"(integer[], integer, integer, integer) IS 'Returns the number of dates that these days (ascending, 1 to 31, or weekdays) have in the months first, first + step, ….';
 
@@ -25248,11 +25721,11 @@ COMMENT ON FUNCTION "app"."count_read"(jsonb, text, timestamp with time zone) IS
 
 COMMENT ON FUNCTION "app"."count_request"(text, text, jsonb, timestamp with time zone) IS 'Counts a request of a grant. It runs last in its transaction, because the row stays locked until commit, and calls of one client must not wait for each other''s tools. So concurrent calls are counted late, which is exact enough.';
 
-COMMENT ON FUNCTION "app"."count_short_months"(integer, integer, integer, integer) IS 'Returns how many of the months first, first + step, … have at most 28, 29 or 30 days.';
+COMMENT ON FUNCTION "app"."count_short_months"(integer, integer, integer, integer) IS 'Returns the number of months among first, first + step, … with at most 28, 29 or 30 days.';
 
 COMMENT ON FUNCTION "app"."count_values"(text) IS 'Counts the organization''s payments: {moved, without_rate, pending}. moved counts all, without_rate those without a value in the base currency, pending those that wait for a rate.';
 
-COMMENT ON FUNCTION "app"."counted_records"(app.approval_rules, text[], jsonb) IS 'Returns the records of a change that a rule counts; null when the rule doesn''t apply. A rule about a tool applies to the same effects by any tool.';
+COMMENT ON FUNCTION "app"."counted_records"(app.approval_rules, text[], jsonb) IS 'Returns the number of records that a change counts for a rule; null when the rule doesn''t apply. A rule about a tool applies to the same effects by any tool.';
 
 COMMENT ON FUNCTION "app"."create_default_categories"(text, timestamp with time zone) IS 'Creates the initial categories of a new organization: those that have keywords.';
 
@@ -25262,7 +25735,7 @@ COMMENT ON FUNCTION "app"."currency_of_sign"(text, text) IS 'Returns the currenc
 
 COMMENT ON FUNCTION "app"."current_index"(app.expenses, date) IS 'Returns the number of the current date of an active bill: due today or later, neither paid nor skipped. After the end of the schedule, returns the number after the last one, or null.';
 
-COMMENT ON FUNCTION "app"."dates_between"(app.expenses, date, date) IS 'The dates of a schedule in a period.';
+COMMENT ON FUNCTION "app"."dates_between"(app.expenses, date, date) IS 'Returns the dates of a schedule in a period.';
 
 COMMENT ON FUNCTION "app"."day_of_year"(date) IS 'Returns a day of the year as if every month had 31 days, so that a date has the same number in every year.';
 
@@ -25272,7 +25745,7 @@ COMMENT ON FUNCTION "app"."decide_proposal"(app.context, jsonb) IS 'Tool decide_
 
 COMMENT ON FUNCTION "app"."decline_document"(app.context, app.documents) IS 'Stores that a document does not belong to its record or to any candidate.';
 
-COMMENT ON FUNCTION "app"."default_lead_days"(app.context) IS 'Returns the days before the due date of reminders for bills without their own setting.';
+COMMENT ON FUNCTION "app"."default_lead_days"(app.context) IS 'Returns the default number of days between a bill''s first reminder and its due date.';
 
 COMMENT ON FUNCTION "app"."delete_incomes"(app.context, jsonb) IS 'Deletes income by the arguments of delete_records. The statement line stays, so no later import adds the income again.';
 
@@ -25294,9 +25767,9 @@ COMMENT ON FUNCTION "app"."describe_balances"() IS 'Returns {balances: [{from?, 
 
 COMMENT ON FUNCTION "app"."describe_balances_around"(app.context, text, date) IS 'Returns the last known balance on or before a day and the first one after it, of each account and currency: [{account, currency, before?: [day, amount], after?}]; null for none. At most ten.';
 
-COMMENT ON FUNCTION "app"."describe_bill_history"(app.context, app.expenses) IS 'Returns one bill''s last 12 payments (amount_from is the provider of the amount), a warning when a value is not final, each change of its fixed price with its first due date, and its next 6 due dates.';
+COMMENT ON FUNCTION "app"."describe_bill_history"(app.context, app.expenses) IS 'Returns one bill''s last 12 payments (amount_from is the provider of the amount), its next 6 due dates, and each change of its fixed price with its first due date. Warns when a value is not final.';
 
-COMMENT ON FUNCTION "app"."describe_bills"(app.context, text[], integer, app.bill_position[]) IS 'Returns bills in this order in the form that all tools share. Amounts of overdue dates are the unpaid rest. due_currency: the currency of the next date, if it was partly paid before the bill changed its currency. contract: what was recorded, can_end_on: its last day if it is cancelled by cancel_by, and missing (app.missing_of_contract). awaiting_amount: dates of automatic payments without an amount. next_price {amount, from}: a price that applies later. share_note {percent, amount?, currency}: the share by my_share_percent, while totals count the whole amount. due_in_window: the corresponding entry of the argument due. Dates within the given number of days count as due.';
+COMMENT ON FUNCTION "app"."describe_bills"(app.context, text[], integer, app.bill_position[]) IS 'Returns the bills with these ids, in the given order, in the form that all tools share. Amounts of overdue dates are the unpaid rest. due_currency: the currency of the next date, if it was partly paid before the bill changed its currency. contract: the recorded facts, can_end_on (the last day after cancelling by cancel_by) and missing (app.missing_of_contract). awaiting_amount: dates of automatic payments without an amount. next_price {amount, from}: a price that applies later. share_note {percent, amount?, currency}: the share by my_share_percent, while totals count the whole amount. due_in_window: the corresponding entry of the argument due. Dates within the given number of days count as due.';
 
 COMMENT ON FUNCTION "app"."describe_budget_notices"(identity.profiles, identity.memberships, jobs.notice_log[], timestamp with time zone) IS 'Returns the budget notices of one organization in a digest: {budgets, unlisted, tells_of: their log rows}; is_over: the month or year has ended. Null without notices.';
 
@@ -25306,19 +25779,19 @@ COMMENT ON FUNCTION "app"."describe_current"(jsonb) IS 'Returns the current stat
 
 COMMENT ON FUNCTION "app"."describe_datev"(jsonb) IS 'Returns the accounts of a DATEV export by the names of visible categories.';
 
-COMMENT ON FUNCTION "app"."describe_document"(app.context, app.documents) IS 'A document: {id, name, type, added_on, added_by, state: filed | question | new | unread, read, remembered?, doubts?, filed?, record?, copy_of?, candidates?, proposal?, iban_was?}. remembered: the facts of a confirmed layout, with its date. candidates also contains a certain match of app.match_document, until the document is filed.';
+COMMENT ON FUNCTION "app"."describe_document"(app.context, app.documents) IS 'Returns a document: {id, name, type, added_on, added_by, state: filed | question | new | unread, read, remembered?, doubts?, filed?, record?, copy_of?, candidates?, proposal?, iban_was?}. remembered: the facts of a confirmed layout, with its date. candidates also contains a certain match of app.match_document, until the document is filed.';
 
 COMMENT ON FUNCTION "app"."describe_drafts"(app.context, jsonb, boolean) IS 'Returns the outcome of each item of log_expenses.';
 
-COMMENT ON FUNCTION "app"."describe_due_bills"(identity.profiles, identity.memberships, identity.organizations, jobs.reminder_log[], jobs.notice_log[], timestamp with time zone) IS 'The bills of one organization in a member''s digest: reminders and overdue bills. It lists a limited number by name; counts and total are complete. reminds_of and tells_of: their log rows. Null without bills.';
+COMMENT ON FUNCTION "app"."describe_due_bills"(identity.profiles, identity.memberships, identity.organizations, jobs.reminder_log[], jobs.notice_log[], timestamp with time zone) IS 'Returns the bills of one organization in a member''s digest: reminders and overdue bills. It lists a limited number by name; counts and total are complete. reminds_of and tells_of: their log rows. Null without bills.';
 
-COMMENT ON FUNCTION "app"."describe_effects"(app.kept_row[], integer) IS 'The effects on rows, {effects: [{id, subject, verb? (added or deleted), fields?: [{field, before?, after?}]}], effects_count}. effects is cut to a limit; effects_count is complete.';
+COMMENT ON FUNCTION "app"."describe_effects"(app.kept_row[], integer) IS 'Returns the effects on rows, {effects: [{id, subject, verb? (added or deleted), fields?: [{field, before?, after?}]}], effects_count}. effects is cut to a limit; effects_count is complete.';
 
 COMMENT ON FUNCTION "app"."describe_entry"(app.book_entry) IS 'Returns an entry as a candidate of a question: {id, name, date, amount, currency, payment_ids | bill_id, due_on}.';
 
 COMMENT ON FUNCTION "app"."describe_event"(app.events, jsonb) IS 'Returns an event for an app, {id, name, at, organization_id, ids, count}; null when its person may not see it.';
 
-COMMENT ON FUNCTION "app"."describe_exit"(app.expenses, date) IS 'The next last day to cancel a bill: {cancel_by?, today?, leave_on?}. leave_on is the last day of a contract that never renews. Empty without a known notice period.';
+COMMENT ON FUNCTION "app"."describe_exit"(app.expenses, date) IS 'Returns the next deadline for cancelling a bill: {cancel_by?, today?, leave_on?}. leave_on is the last day of a contract that never renews. Empty without a known notice period.';
 
 COMMENT ON FUNCTION "app"."describe_forecast"(app.forecast_day[], bigint, date) IS 'Returns the day with the lowest balance and the last day of a forecast: {currency, lowest, end, after_spending?}.';
 
@@ -25326,35 +25799,39 @@ COMMENT ON FUNCTION "app"."describe_import"(app.context, app.import_batches) IS 
 
 COMMENT ON FUNCTION "app"."describe_import_rows"(app.import_batches, jsonb) IS 'Returns rows in the format of a preview, with their matched records.';
 
-COMMENT ON FUNCTION "app"."describe_income"(app.context, app.incomes) IS 'An income for answers. A rule has repeats and next_on in place of date.';
+COMMENT ON FUNCTION "app"."describe_income"(app.context, app.incomes) IS 'Returns an income for answers. A rule has repeats and next_on in place of date.';
 
 COMMENT ON FUNCTION "app"."describe_left_out"(jsonb, text) IS 'Returns the left-out rows of a file by kind. Totals without a currency are in the home currency.';
 
 COMMENT ON FUNCTION "app"."describe_link"(app.context, app.provider_links) IS 'Returns a link as tools show it: {name, status, needs_review?: {due_on, amount, currency, reason?, usual?}}. needs_review has the provider''s unapplied amount; without a reason, sync_bill_amounts applies it.';
 
-COMMENT ON FUNCTION "app"."describe_low_balance_limit"(text) IS 'Returns {amount, currency} of a limit as app.read_preferences has it; null without one.';
+COMMENT ON FUNCTION "app"."describe_low_balance_limit"(text) IS 'Returns {amount, currency} for the limit in app.read_preferences; null without one.';
 
 COMMENT ON FUNCTION "app"."describe_low_balances"(app.context, app.forecast_position[], app.forecast_day[], text) IS 'Returns {limit: {amount, currency, below: [{account?, on, low, likely, currency}], already_below?, no_rate?}} of a forecast; null without a limit, and for people who do not see everything.';
 
-COMMENT ON FUNCTION "app"."describe_low_notices"(identity.profiles, identity.memberships, identity.organizations, jobs.notice_log[], timestamp with time zone) IS 'The notices about balances of one organization in a digest: {notices, tells_of: their log rows}. Null without any.';
+COMMENT ON FUNCTION "app"."describe_low_notices"(identity.profiles, identity.memberships, identity.organizations, jobs.notice_log[], timestamp with time zone) IS 'Returns the notices about balances of one organization in a digest: {notices, tells_of: their log rows}. Null without any.';
 
-COMMENT ON FUNCTION "app"."describe_match"(app.document_match) IS 'A candidate: {id, name, due_on | date, paid_on?, amount? | usual_amount?, currency, ends_on? of a bill}.';
+COMMENT ON FUNCTION "app"."describe_match"(app.document_match) IS 'Returns a candidate: {id, name, due_on | date, paid_on?, amount? | usual_amount?, currency, ends_on? of a bill}.';
 
-COMMENT ON FUNCTION "app"."describe_new_documents"(identity.profiles, identity.memberships, timestamp with time zone, timestamp with time zone) IS 'The documents added between two digests that the recipient sees: {came, waiting: those that need attention}, or null for none.';
+COMMENT ON FUNCTION "app"."describe_month_days"(integer[]) IS 'Returns days of app.schedule_days as facts: {month_days}, 31 for the last day, or {month_weekdays} as in RFC 5545: -1FR is the last Friday; {} for none.';
 
-COMMENT ON FUNCTION "app"."describe_notices"(identity.profiles, identity.memberships, identity.organizations, jobs.notice_log[], timestamp with time zone) IS 'The notices about bills of one organization, besides due dates: {notices, unlisted, tells_of: their log rows}. A contract''s amount is that of its next term. Null without notices.';
+COMMENT ON FUNCTION "app"."describe_new_documents"(identity.profiles, identity.memberships, timestamp with time zone, timestamp with time zone) IS 'Returns the documents added between two digests that the recipient sees: {came, waiting: those that need attention}, or null for none.';
+
+COMMENT ON FUNCTION "app"."describe_notices"(identity.profiles, identity.memberships, identity.organizations, jobs.notice_log[], timestamp with time zone) IS 'Returns the notices about bills of one organization, besides due dates: {notices, unlisted, tells_of: their log rows}. A contract''s amount is that of its next term. Null without notices.';
 
 COMMENT ON FUNCTION "app"."describe_own_balances"(identity.profiles) IS 'Returns a person''s balances for their digest: [{owes, who, currency, amount}]; who is null for a deleted account, amount null when hidden.';
 
 COMMENT ON FUNCTION "app"."describe_page"(app.import_batches, jsonb) IS 'Returns the rows of a page with their outcomes: [{line, as, date, name, amount, currency, of?}]. as: an outcome, or the kind of a left-out row. of: the name of the matched or paid record.';
 
-COMMENT ON FUNCTION "app"."describe_payments"(app.context, text[], text) IS 'Returns rows of list_expenses in the order of the ids, each with its sort key and the day whose rate it waits for.';
+COMMENT ON FUNCTION "app"."describe_payments"(app.context, text[], text) IS 'Returns rows of list_expenses in the order of the ids, each with its sort key and the day of its pending rate.';
 
 COMMENT ON FUNCTION "app"."describe_places"(app.documents) IS 'Returns the places that may have the missing facts of a document: {field: [{label, value, currency?}]}. Pages show them; assistants don''t get them, because a sender chooses the words.';
 
 COMMENT ON FUNCTION "app"."describe_proposal"(app.proposals, uuid, timestamp with time zone) IS 'Describes a proposal for a person who can see it: {id, hash, organization, state, tool, facts, effects, effects_count, reasons, country, timezone, proposer, is_mine, client_name, created_at, expires_at, asked, may_decide, may_withdraw, decided_by?, …}.';
 
-COMMENT ON FUNCTION "app"."describe_record"(app.documents) IS 'The record of an attached document: {status: open | paid | skipped | deleted, amount?, currency?, paid_on?, differs? if the document has another amount}.';
+COMMENT ON FUNCTION "app"."describe_reconnects"(identity.organizations) IS 'Returns the variable bills of an organization whose provider no longer accepts the credential.';
+
+COMMENT ON FUNCTION "app"."describe_record"(app.documents) IS 'Returns the record of an attached document: {status: open | paid | skipped | deleted, amount?, currency?, paid_on?, differs? if the document has another amount}.';
 
 COMMENT ON FUNCTION "app"."describe_removal"(bigint, identity.profiles) IS 'Returns a removal for the former member: {organization, by, country, balances, withdrawn: the number of proposals}.';
 
@@ -25362,19 +25839,21 @@ COMMENT ON FUNCTION "app"."describe_reversal"(text, jsonb, jsonb, jsonb) IS 'Ret
 
 COMMENT ON FUNCTION "app"."describe_reversals"(app.kept_row[]) IS 'Returns the reverted records, {reversed, reversed_count}: at most 100, and the count if there were more.';
 
-COMMENT ON FUNCTION "app"."describe_schedule"(app.expenses) IS 'A bill''s schedule as facts: {frequency, every, anchor_on, month_days or month_weekdays?, weekend_rule?, ends_on?, ends_after?}, with ordered days.';
+COMMENT ON FUNCTION "app"."describe_schedule"(app.expenses) IS 'Returns a bill''s schedule as facts: {frequency, every, anchor_on, month_days or month_weekdays?, weekend_rule?, ends_on?, ends_after?}, with ordered days.';
 
 COMMENT ON FUNCTION "app"."describe_shares"(text) IS 'Returns each member''s part of a payment that the person may see: {paid_by?, shares: [{member?, amount}]}.';
 
 COMMENT ON FUNCTION "app"."describe_sharing"(jsonb) IS 'Describes a split for answers: {how, between: [{member?, weight}]}; a former member has no name.';
 
-COMMENT ON FUNCTION "app"."describe_spending"(app.expenses, date, app.payments) IS 'The one-off expense that app.find_spending found for a date of a bill: {name, due_on, id, apart?, expense, amount, currency, paid_on}.';
+COMMENT ON FUNCTION "app"."describe_spending"(app.expenses, date, app.payments) IS 'Returns the one-off expense that app.find_spending found for a date of a bill: {name, due_on, id, apart?, expense, amount, currency, paid_on}.';
 
 COMMENT ON FUNCTION "app"."describe_split"(text[]) IS 'Returns the parts of a split as tools report them.';
 
-COMMENT ON FUNCTION "app"."describe_statement"(text, identity.profiles) IS 'A provider''s statement for a due date, {on, provider, amount, currency, usual}: fetched when it became the amount, not_taken when it needs a review.';
+COMMENT ON FUNCTION "app"."describe_statement"(text, identity.profiles) IS 'Returns a provider''s statement for a due date, {on, provider, amount, currency, usual}: fetched when it became the amount, not_taken when it needs a review.';
 
 COMMENT ON FUNCTION "app"."describe_sum"(app.context, app.money_sum[], app.money_sum[], text) IS 'Returns a total in one currency at today''s rates: {amount, currency, estimated?, converted_from?}. converted_from lists the other currencies in the total.';
+
+COMMENT ON FUNCTION "app"."describe_sums"(app.money_sum[]) IS 'Returns totals by currency: {"EUR": "12.00"}.';
 
 COMMENT ON FUNCTION "app"."describe_tax"(app.payment_sum[]) IS 'Returns the tax by currency: {currency: {amount, count, without_tax?, refunds_without_tax?}}; null when no payment states one. The last two count payments without a recorded tax.';
 
@@ -25386,7 +25865,7 @@ COMMENT ON FUNCTION "app"."describe_unasked"(app.context, app.expenses, app.prov
 
 COMMENT ON FUNCTION "app"."describe_unknown_categories"(jsonb) IS 'Returns the first unknown categories and their number: {unknown_categories: [{name, rows, suggestions?}], unknown_categories_count}. Only the first ten have suggestions.';
 
-COMMENT ON FUNCTION "app"."describe_unwatched"(app.context, app.forecast_position[], text) IS 'Returns the balances that cause no notice: {already_below?: [{account?, amount, currency}], no_rate?: [{account?, currency}]}. no_rate: the limit has no rate in the account''s currency.';
+COMMENT ON FUNCTION "app"."describe_unwatched"(app.context, app.forecast_position[], text) IS 'Returns the balances that can''t cause a notice: {already_below?: [{account?, amount, currency}], no_rate?: [{account?, currency}]}. no_rate: the limit has no rate in the account''s currency.';
 
 COMMENT ON FUNCTION "app"."describe_value"(jsonb, text) IS 'Returns a column of a captured row in the user''s terms: {amount, currency}, {category}, {person}, {shared}, {percent}, {days}, otherwise the value itself; null without a value.';
 
@@ -25396,7 +25875,7 @@ COMMENT ON FUNCTION "app"."dispatch_tool"(app.context, text, jsonb) IS 'Runs a t
 
 COMMENT ON FUNCTION "app"."document_minor"(app.documents) IS 'Returns the amount to pay in a document, in minor units; null when it states no amount or is already paid.';
 
-COMMENT ON FUNCTION "app"."draft_cancellation"(app.context, jsonb) IS 'Tool draft_cancellation: stores the day of the draft and the requested last day. Data {bill, letter: the facts from which the connector writes it}.';
+COMMENT ON FUNCTION "app"."draft_cancellation"(app.context, jsonb) IS 'Tool draft_cancellation: stores the day of the draft and the requested last day. Data {bill, letter: the facts for the connector''s text}.';
 
 COMMENT ON FUNCTION "app"."draft_effects"(text, jsonb, integer) IS 'Returns the effects of publishing these lines of an import, in the format of app.describe_effects. It describes the first lines and counts all.';
 
@@ -25406,13 +25885,15 @@ COMMENT ON FUNCTION "app"."draft_parts"(jsonb) IS 'Returns the drafts to write f
 
 COMMENT ON FUNCTION "app"."due_after"(identity.memberships, date, timestamp with time zone) IS 'Returns the bills that are due within a month from a day and concern a member, each once: {bills, unlisted}.';
 
+COMMENT ON FUNCTION "app"."due_index"(app.expenses, date) IS 'Returns the number of the first scheduled date that is due on or after a day.';
+
 COMMENT ON FUNCTION "app"."due_on"(date, text) IS 'Returns the due day of a scheduled date: under the rule before or after, a weekend date moves to the Friday before or the Monday after.';
 
-COMMENT ON FUNCTION "app"."earlier_period"(app.period, text) IS 'Returns the period to compare with: the previous one, or the same days a year earlier; null for none.';
+COMMENT ON FUNCTION "app"."earlier_period"(app.period, text) IS 'Returns the comparison period: the previous one, or the same days a year earlier; null for none.';
 
-COMMENT ON FUNCTION "app"."earlier_schedule"(app.incomes) IS 'The schedule of a rule continued three years into the past, where statements may show the same income; only the day of income that is expected once.';
+COMMENT ON FUNCTION "app"."earlier_schedule"(app.incomes) IS 'Returns a rule''s schedule extended three years into the past, where statements may show the same income. One-time income has only its own day.';
 
-COMMENT ON FUNCTION "app"."earned_words"() IS 'The pattern of names of pay, pensions and interest, for folded text.';
+COMMENT ON FUNCTION "app"."earned_words"() IS 'Returns the pattern of names of pay, pensions and interest, for folded text.';
 
 COMMENT ON FUNCTION "app"."emit_digest"() IS 'Emits an event about a sent digest, for each organization in it.';
 
@@ -25426,17 +25907,17 @@ COMMENT ON FUNCTION "app"."emit_proposal"() IS 'Emits an event about a pending o
 
 COMMENT ON FUNCTION "app"."emit_reminders"() IS 'Emits an owner''s new reminders.';
 
-COMMENT ON FUNCTION "app"."ended_on"(app.expenses, text) IS 'The last day of a bill: of its confirmed contract, or as recorded, or the day of its last change if it ended. Null if it has not ended.';
+COMMENT ON FUNCTION "app"."ended_on"(app.expenses, text) IS 'Returns the last day of a bill, or null if it has not ended: the end of a contract with a confirmed cancellation, otherwise the recorded end or the day of the bill''s last change.';
 
-COMMENT ON FUNCTION "app"."events_before"(timestamp with time zone) IS 'Returns the instant before which events are readable. No transaction runs long enough to insert an earlier event afterwards.';
+COMMENT ON FUNCTION "app"."events_before"(timestamp with time zone) IS 'Returns the instant at the end of the readable events. No transaction runs long enough to insert an earlier event afterwards.';
 
-COMMENT ON FUNCTION "app"."exceeds_amount"(jsonb, app.approval_rules, date) IS 'Returns the reason that sums exceed a rule, in the rule''s currency at the rates of a day: {reason: amount | unconvertible, …}; null when they don''t.';
+COMMENT ON FUNCTION "app"."exceeds_amount"(jsonb, app.approval_rules, date) IS 'Compares sums with a rule in its currency at the rates of a day. Returns {reason: amount | unconvertible, …} if they exceed it, otherwise null.';
 
 COMMENT ON FUNCTION "app"."expect_low_balances"(timestamp with time zone) IS 'Returns the current organization''s balances that are expected to fall below its limit within 31 days.';
 
-COMMENT ON FUNCTION "app"."expected_in_period"(app.context, date, date) IS 'The unpaid amounts of all active bills'' due dates from first_day (null: including overdue ones) to last_day, in the date''s currency. A variable bill has its usual amount, or null if unknown. is_estimate: the amount is usual, or the bill''s amount is estimated. Chart, summary and list use the same function.';
+COMMENT ON FUNCTION "app"."expected_in_period"(app.context, date, date) IS 'Returns the unpaid amounts of all active bills'' due dates from first_day (null: including overdue ones) to last_day, in the date''s currency. A variable bill has its usual amount, or null if unknown. is_estimate: the amount is usual, or the bill''s amount is estimated. Chart, summary and list use the same function.';
 
-COMMENT ON FUNCTION "app"."expected_incomes"(app.context, date, date) IS 'Returns the dates in a period whose expected income was not received within five days, with the lowest and highest of the latest six amounts. source: said (by a person) or found (from at least three regular incomes); income_id is the rule or the latest income.';
+COMMENT ON FUNCTION "app"."expected_incomes"(app.context, date, date) IS 'Returns the dates in a period whose expected income was not received within five days, with the lowest and highest of the latest six amounts. source: said (by a person) or found (from at least three regular incomes); income_id is the rule or the latest income. Also returns the latest income of regular payers who stopped before the last day of the period, with the source stopped.';
 
 COMMENT ON FUNCTION "app"."expected_payer"(app.expenses) IS 'Returns the future payer of a bill; null when autopay has no payer.';
 
@@ -25464,33 +25945,33 @@ COMMENT ON FUNCTION "app"."fail_undo"(app.change_sets, app.kept_row[]) IS 'Ends 
 
 COMMENT ON FUNCTION "app"."fail_without_category"(text, text, boolean, boolean) IS 'Ends the tool with category_not_found and similar categories, or the existing ones if none is similar. Filters never create a category.';
 
-COMMENT ON FUNCTION "app"."file_document"(app.context, app.documents, app.document_match) IS 'Attaches a document. An open date of a bill without a fixed amount takes the document''s, unless the date has another document. Never pays it. The record also names an unknown payee.';
+COMMENT ON FUNCTION "app"."file_document"(app.context, app.documents, app.document_match) IS 'Attaches a document. An open date of a bill without a fixed amount takes the document''s amount, unless the date has another document. If the document''s payee is unknown, stores the record''s. Never records a payment.';
 
 COMMENT ON FUNCTION "app"."find_account"(app.context, text, jsonb) IS 'Returns the account given by id or name, otherwise the one named in the file, which is created if new. Returns null without either, because a list of expenses has no account. Ends the tool with not_found for an unknown id.';
 
 COMMENT ON FUNCTION "app"."find_approvers"(text, text, uuid) IS 'Returns the people who may approve a person''s proposal, except that person; empty if there is nobody else.';
 
-COMMENT ON FUNCTION "app"."find_asker"(app.context, jsonb) IS 'Returns the person who requests reminders for a bill and would get none unless the bill is assigned to them; else null.';
+COMMENT ON FUNCTION "app"."find_asker"(app.context, jsonb) IS 'Returns the person who requests reminders for a bill and would get none unless the bill is assigned to them; otherwise null.';
 
 COMMENT ON FUNCTION "app"."find_bill"(app.context, jsonb) IS 'Returns the bill of a bill_id, or the only one with a bill_name; if both are given, they must match. Ends the tool with not_found or ambiguous_name.';
 
 COMMENT ON FUNCTION "app"."find_bill_events"(app.context, date, app.forecast_position[], app.forecast_position[]) IS 'Returns the open and future dates of bills until a day, and bill payments later than the balances. A bill belongs to the account of its latest charge; if that one is closed, to its heir, otherwise to the only account. Leaves out bills of accounts without a balance. A date without an amount has no minor.';
 
-COMMENT ON FUNCTION "app"."find_cancel_dates"(app.context, integer) IS 'Contracts whose last day to cancel is within this many days, contracts whose last day is unknown, and drafted letters whose last day passed without a confirmation (missed_on). missing lists the unrecorded facts (app.missing_of_contract). Contracts that end a month or two after any notice are listed in the last three days only.';
+COMMENT ON FUNCTION "app"."find_cancel_dates"(app.context, integer) IS 'Returns contracts whose last day to cancel is within this many days, contracts whose last day is unknown, and drafted letters whose last day passed without a confirmation (missed_on). missing lists the unrecorded facts (app.missing_of_contract). Contracts that end a month or two after any notice are listed in the last three days only.';
 
 COMMENT ON FUNCTION "app"."find_category"(app.context, text, text, boolean) IS 'Returns the id of the category with this name, ignoring case and preferring a private one; null for Uncategorized or a blank name. Creates a missing category on request; otherwise ends the tool with category_not_found.';
 
-COMMENT ON FUNCTION "app"."find_change_to_undo"(app.context, text) IS 'The change to undo: the named one, otherwise the latest of this connection.';
+COMMENT ON FUNCTION "app"."find_change_to_undo"(app.context, text) IS 'Returns the change to undo: the named one, otherwise the latest of this connection.';
 
-COMMENT ON FUNCTION "app"."find_changed_halves"(app.context, app.import_batches) IS 'Returns the lines of an import whose other half has appeared, disappeared or been matched since they were matched.';
+COMMENT ON FUNCTION "app"."find_changed_halves"(app.context, app.import_batches) IS 'Returns the lines of an import whose other half has appeared, disappeared or been matched since the last matching.';
 
 COMMENT ON FUNCTION "app"."find_changed_rows"(app.context, app.import_batches, boolean) IS 'Returns the lines of an import whose match may be outdated, because others wrote or deleted payments since. Once the import is published, its own writes don''t count.';
 
-COMMENT ON FUNCTION "app"."find_charged_after_end"(app.context, date) IS 'Ended bills whose payee still charges; see app.list_later_charges.';
+COMMENT ON FUNCTION "app"."find_charged_after_end"(app.context, date) IS 'Returns ended bills whose payee still charges; see app.list_later_charges.';
 
-COMMENT ON FUNCTION "app"."find_charged_rises"(app.context, date) IS 'The latest change of each fixed price in its charges, if it is a rise: payments of the bill, except assumed ones, and expenses with its name and half to twice its amount.';
+COMMENT ON FUNCTION "app"."find_charged_rises"(app.context, date) IS 'Returns the latest change of each fixed price in its charges, if it is a rise. Charges are payments of the bill, except assumed ones, and expenses with its name and half to twice its amount.';
 
-COMMENT ON FUNCTION "app"."find_charged_trials"(app.context) IS 'Active bills whose trial became a charge within 45 days; is_assumed: paid automatically, without a statement.';
+COMMENT ON FUNCTION "app"."find_charged_trials"(app.context) IS 'Returns active bills whose trial became a charge within 45 days; is_assumed: paid automatically, without a statement.';
 
 COMMENT ON FUNCTION "app"."find_conflicts"(text) IS 'Returns the rows of a change that have changed since.';
 
@@ -25500,17 +25981,19 @@ COMMENT ON FUNCTION "app"."find_document"(app.context, text) IS 'Returns a docum
 
 COMMENT ON FUNCTION "app"."find_document_target"(app.context, app.documents, jsonb) IS 'Returns the record that the arguments name: an expense, a payment, or a bill''s date (due_on, otherwise the one nearest to the document''s date).';
 
-COMMENT ON FUNCTION "app"."find_double_charges"(app.context, date) IS 'Returns pairs of equal payments to the payee of a recurring bill within three quarters of its period and 45 days. At most one of them pays a date of the bill, alone or as one of several parts (parts: then ids has only the other one). is_confirmed: a person confirmed both. Leaves out charges that the payee refunded.';
+COMMENT ON FUNCTION "app"."find_double_charges"(app.context, date) IS 'Returns pairs of equal payments to the payee of a recurring bill, less than three quarters of its period and at most 45 days apart. At most one of the two pays a date of the bill. If that date was paid in parts, parts is their number and ids contains only the other payment. is_confirmed: a person confirmed both. Leaves out charges that the payee refunded.';
 
-COMMENT ON FUNCTION "app"."find_due_mails"(text, timestamp with time zone) IS 'Returns the recipients and kinds of mails that are due, including those already sent. about limits them to one proposal or organization.';
+COMMENT ON FUNCTION "app"."find_due_mails"(text, timestamp with time zone) IS 'Returns the recipients and kinds of due mails, including mails already sent. about limits them to one proposal or organization.';
 
-COMMENT ON FUNCTION "app"."find_duplicates"(app.context, text) IS 'Returns active bills that duplicate an earlier one: the same payee, frequency and currency, and the same name, or the same amount now or within a year. The later bill comes first. wanted_key limits them to one payee (match_key).';
+COMMENT ON FUNCTION "app"."find_duplicates"(app.context, text) IS 'Returns active bills that duplicate an earlier one: they have the same payee, frequency and currency, and the same name or (now or within a year) the same amount. The later bill comes first. wanted_key limits them to one payee (match_key).';
 
-COMMENT ON FUNCTION "app"."find_external"(text) IS 'Returns the expense with this external id, or the record that it was merged into; null when there is none.';
+COMMENT ON FUNCTION "app"."find_excluded"(text, uuid[]) IS 'Returns one of these members who cannot see a private category; null if all can.';
+
+COMMENT ON FUNCTION "app"."find_external"(text) IS 'Returns the expense with this external id, or the record that replaced it in a merge; null when there is none.';
 
 COMMENT ON FUNCTION "app"."find_filter_categories"(jsonb, text) IS 'Returns the ids of the categories in a filter; null without any.';
 
-COMMENT ON FUNCTION "app"."find_first_mail"(app.context, app.expenses) IS 'Returns the recipient of the first mail about a bill (the requesting person, if they get any) and its day in their time zone.';
+COMMENT ON FUNCTION "app"."find_first_mail"(app.context, app.expenses) IS 'Returns the recipient of the first mail about a bill (the requesting person, if they get mail) and its day in their time zone.';
 
 COMMENT ON FUNCTION "app"."find_import"(app.context, text) IS 'Returns an import of the person, locked until the step ends. Ends the tool with not_found when it is expired or another person''s, and with busy after 2 seconds.';
 
@@ -25518,9 +26001,9 @@ COMMENT ON FUNCTION "app"."find_income_account"(app.context, app.incomes) IS 'Re
 
 COMMENT ON FUNCTION "app"."find_income_category"(app.context, text, date) IS 'Returns the category that a person last gave to income of a payer, so that a private salary stays private.';
 
-COMMENT ON FUNCTION "app"."find_income_events"(app.context, date, app.forecast_position[], app.forecast_position[]) IS 'Returns outstanding income expected until a day, and income later than the balances that no statement shows yet. Income without an account is unplaced if it is later than some balances only.';
+COMMENT ON FUNCTION "app"."find_income_events"(app.context, date, app.forecast_position[], app.forecast_position[]) IS 'Returns outstanding income expected until a day, and income later than the balances that no statement shows yet. Income without an account is unplaced if it is later than only some of the balances.';
 
-COMMENT ON FUNCTION "app"."find_income_rhythms"(app.context) IS 'Returns income without a rule that came regularly at least three times: its latest record, its schedule from the latest date, and its amounts, the latest first. Up to three missed dates in a row do not end the rhythm. is_over: the next date passed more than ten days ago.';
+COMMENT ON FUNCTION "app"."find_income_rhythms"(app.context) IS 'Returns income without a rule that came regularly at least three times: its latest record, its schedule from the latest date, and its amounts, the latest first. Up to three missed dates in a row do not end the rhythm. is_over: the next date passed more than ten days ago; after three more months, it is left out.';
 
 COMMENT ON FUNCTION "app"."find_incomes"(app.expense_filter) IS 'Returns the received income that matches a filter.';
 
@@ -25528,29 +26011,33 @@ COMMENT ON FUNCTION "app"."find_kept"(app.context, jsonb, text[]) IS 'Returns th
 
 COMMENT ON FUNCTION "app"."find_labels"(app.documents, text) IS 'Returns the last confirmation of a fact in a document of this kind and seller: {keys, is_largest, at}.';
 
-COMMENT ON FUNCTION "app"."find_latest_change"(app.context) IS 'Returns the change that "undo that" refers to: the latest change of this connection within half an hour, unless it is an undo.';
+COMMENT ON FUNCTION "app"."find_latest_change"(app.context) IS 'Returns the change meant by "undo that": the latest change of this connection within half an hour, unless it is an undo.';
 
-COMMENT ON FUNCTION "app"."find_likely_bill"(app.context, jsonb) IS 'Returns the open or paid date of a bill for which a one-off expense seems to be the payment: {id, name, due_on, amount?, currency, paid_on?}, or null.';
+COMMENT ON FUNCTION "app"."find_likely_bill"(app.context, jsonb) IS 'Returns the open or paid date of a bill that a one-off expense seems to pay: {id, name, due_on, amount?, currency, paid_on?}, or null.';
 
 COMMENT ON FUNCTION "app"."find_low_balances"(app.context, app.forecast_position[], app.forecast_day[]) IS 'Returns the balances of a forecast that are not below the limit and are expected to fall below it.';
 
-COMMENT ON FUNCTION "app"."find_mail_reader"(text, text, boolean, timestamp with time zone) IS 'Returns the member with whose rights a mail is read: its sender, or the member who accepted the sender, if they may write. Null if a person has to decide.';
+COMMENT ON FUNCTION "app"."find_mail_reader"(text, text, boolean, timestamp with time zone) IS 'Returns the member whose rights apply when a mail is read: its sender, or the member who accepted the sender, if they may write. Null if a person has to decide.';
 
 COMMENT ON FUNCTION "app"."find_member"(app.context, text, text) IS 'Returns the member with this address, or the only one whose address contains the text; null for null. Ends the tool with not_found and candidates.';
 
 COMMENT ON FUNCTION "app"."find_missed"(app.expense_filter, app.expense_filter) IS 'Returns the payments that match one filter but not another: {count, is_least?, totals_by_currency?, names, name_count}, from the latest 500; null for none.';
 
-COMMENT ON FUNCTION "app"."find_near_bills"(app.context, text[]) IS 'Returns suggestions when words find no bill: {bills, bill_count?}, those that match the words in another status, else all bills. bill_count is present if bills is cut; active and new ones come first.';
+COMMENT ON FUNCTION "app"."find_near_bills"(app.context, text[]) IS 'Returns suggestions when no bill matches the words: {bills, bill_count?}. bills has the matching bills in another status, otherwise all bills, active and new ones first. bill_count is present if bills is cut.';
 
-COMMENT ON FUNCTION "app"."find_near_matches"(app.expense_filter) IS 'Returns suggestions for a filter without results: matches in other months, similar payees and categories, matches in other currencies, transfers between own accounts, and the first day of the books after the period. Lists bills and categories when no name resembles the words; returns null without words.';
+COMMENT ON FUNCTION "app"."find_near_matches"(app.expense_filter) IS 'Returns suggestions for a filter without results: matches in other months and currencies, similar payees and categories, transfers between own accounts, and the first day of the books after the period. Lists bills and categories when no name resembles the words; returns null without words.';
 
-COMMENT ON FUNCTION "app"."find_open_dates_for"(app.context, app.documents) IS 'Returns open dates of bills that a document may belong to. An amount matches if it is the expected one or, for a bill without a fixed one, at most 40 percent from the usual one. For an unknown payee, an equal amount is enough for a question. A reminder belongs to a date that passed.';
+COMMENT ON FUNCTION "app"."find_occurrence"(app.expenses, date, text) IS 'Returns the occurrence of a bill on a day, created if the schedule has that day; otherwise ends the tool with the open dates.';
+
+COMMENT ON FUNCTION "app"."find_open_dates_for"(app.context, app.documents) IS 'Returns open dates of bills that a document may match. An amount matches if it is the expected one or, for a bill without a fixed one, within 40 percent of the usual one. For an unknown payee, an equal amount is enough for a question. A reminder belongs to a date that passed.';
 
 COMMENT ON FUNCTION "app"."find_organizations_with_mail"(timestamp with time zone) IS 'Returns organizations with accepted or unfetched mail that no run is reading, in the order of their turns.';
 
+COMMENT ON FUNCTION "app"."find_overdue"(app.context) IS 'Returns bills with open past dates, by currency; amount is the open total.';
+
 COMMENT ON FUNCTION "app"."find_own_latest"(uuid) IS 'Returns the person''s latest change through a connection, even if its subject is now hidden from them. Otherwise "undo that" would revert an earlier change.';
 
-COMMENT ON FUNCTION "app"."find_paid_by"(app.context, uuid, date, date) IS 'Explains a member''s lack of changes: {log_begins?, paid_by_member? [{count, recorded_by?}]}, the member''s payments of these days that others recorded, and the day of the first stored change.';
+COMMENT ON FUNCTION "app"."find_paid_by"(app.context, uuid, date, date) IS 'Explains why a member has no changes: {log_begins?, paid_by_member? [{count, recorded_by?}]}. log_begins is the day of the first stored change, paid_by_member the member''s payments of these days that others recorded.';
 
 COMMENT ON FUNCTION "app"."find_pairs"(app.context, app.import_batches, integer, integer) IS 'Returns the pairs of unmatched rows with entries up to five days before or after. The amounts are equal, close to an estimate, equal at the day''s exchange rate, or differ by a tip or the new price of a bill. Any amount matches a date without one.';
 
@@ -25558,35 +26045,37 @@ COMMENT ON FUNCTION "app"."find_party"(app.context, text, text) IS 'Returns a me
 
 COMMENT ON FUNCTION "app"."find_payee_key"(app.context, text) IS 'Returns the payee of the attached documents with the same account; null for none and for several.';
 
-COMMENT ON FUNCTION "app"."find_payee_rule"(app.context, text, text) IS 'Returns the category of the longest rule that a payee or name begins with; null when no rule applies.';
+COMMENT ON FUNCTION "app"."find_payee_rule"(app.context, text, text) IS 'Returns the category of the longest rule whose words begin a payee or name; null when no rule applies.';
 
 COMMENT ON FUNCTION "app"."find_payments_for"(app.context, app.documents) IS 'Returns payments, and splits as a whole, with a document''s amount, from five days before the document until 45 days after its due date; earlier ones for a reminder and for a document without a date.';
 
 COMMENT ON FUNCTION "app"."find_positions"(app.context) IS 'Returns the accounts with a balance that the person sees, one row per account and currency.';
 
-COMMENT ON FUNCTION "app"."find_price_rises"(app.context, date) IS 'Returns the latest rise of each fixed price that took effect since a day and still applies, or that takes effect later (upcoming): as charges show it (app.find_charged_rises), otherwise as people set it. recorded: the amount of a bill that lacks the rise.';
+COMMENT ON FUNCTION "app"."find_price_rises"(app.context, date) IS 'Returns the latest rise of each fixed price that took effect since a day and still applies, or that takes effect later (upcoming). The rise comes from charges (app.find_charged_rises), otherwise from the prices that people set. recorded: the bill''s amount, if it does not include the rise.';
 
 COMMENT ON FUNCTION "app"."find_private_income_category"(text, text, text, date) IS 'Returns the private category of a payer''s income in the current organization, even if the person may not see it; null for none.';
 
-COMMENT ON FUNCTION "app"."find_provider_trouble"(app.context) IS 'Provider links of variable bills that need attention, by kind: needs_reauth, paused, paused_by_plan, failed, needs_review (the provider''s amount was not applied) or amount_missing (no statement by the 10th).';
+COMMENT ON FUNCTION "app"."find_provider_trouble"(app.context) IS 'Returns provider links of variable bills that need attention, by kind: needs_reauth, paused, paused_by_plan, failed, needs_review (the provider''s amount was not applied) or amount_missing (no statement by the 10th).';
 
 COMMENT ON FUNCTION "app"."find_rate"(text, date) IS 'Returns the rate of a currency as of a day; all null when none is known.';
 
 COMMENT ON FUNCTION "app"."find_records"(app.context, jsonb) IS 'Returns the ids of the records to change: the given ids, or the one-off expenses that match a filter of list_expenses, latest first and locked. Ends the tool with not_found when none match, and with invalid_argument above 500.';
 
-COMMENT ON FUNCTION "app"."find_recurring_charges"(app.context, date) IS 'Returns payments without a bill that recur weekly to yearly, the latest since a day: at least three (four weekly, two yearly) of one payee and currency. Differing amounts count only if the payee has no other charges. Excludes cash, charges that match a bill''s name or an active bill''s amount, and payees with a no_bill rule. Reads at most the latest 50,000 charges.';
+COMMENT ON FUNCTION "app"."find_recurring_charges"(app.context, date) IS 'Returns payments without a bill that recur weekly to yearly, with the latest one since a day. A payee needs at least three of them in one currency (four weekly ones, two yearly ones). Differing amounts count only if the payee has no other charges. Excludes cash, charges that match a bill''s name or an active bill''s amount, and payees with a no_bill rule. Reads at most the latest 50,000 charges.';
 
 COMMENT ON FUNCTION "app"."find_rhythm"(integer) IS 'Returns the frequency and interval of two charges this many days apart, such as "monthly/3"; null for none.';
 
-COMMENT ON FUNCTION "app"."find_same_income"(app.context, app.incomes, bigint) IS 'Returns the income with the same name, amount and day. Otherwise returns income from a statement up to five days before or after, with the same amount, or with a similar name or the same sort and an amount within 5 percent. Names of different payers never match, even with the same sort.';
+COMMENT ON FUNCTION "app"."find_same_bill"(app.expenses) IS 'Returns the active bill with the same name, amount, currency and schedule; all null without one.';
+
+COMMENT ON FUNCTION "app"."find_same_income"(app.context, app.incomes, bigint) IS 'Returns the income with the same name, amount and day. Otherwise returns income from a statement up to five days before or after. It has the same amount, or a similar name or the same sort and an amount within 5 percent. Names of different payers never match, even with the same sort.';
 
 COMMENT ON FUNCTION "app"."find_same_payment"(jsonb) IS 'Returns the expense or bill payment with the same day, amount, currency, direction and payee (or name, without a payee). Also matches a similarly named bank row up to five days later. Returns null when there is none.';
 
-COMMENT ON FUNCTION "app"."find_savings"(app.context, date) IS 'Contracts whose confirmed end has passed, with the due dates since then without a charge in the statements of the account that paid; unproven counts those that the statements do not cover.';
+COMMENT ON FUNCTION "app"."find_savings"(app.context, date) IS 'Returns contracts whose confirmed end has passed, with the due dates since then without a charge in the statements of the paying account. unproven is the number of dates that no statement covers.';
 
-COMMENT ON FUNCTION "app"."find_similar_incomes"(app.context, date, date) IS 'Pairs rules with other expected income that may be the same: on a nearby date in the period, with a similar amount, and with a name that may mean the same payer or comes from a statement.';
+COMMENT ON FUNCTION "app"."find_similar_incomes"(app.context, date, date) IS 'Pairs rules with other expected income that may be the same. Both have a nearby date in the period and a similar amount. The names may mean the same payer, or one comes from a statement.';
 
-COMMENT ON FUNCTION "app"."find_spending"(app.expenses, app.expense_occurrences, bigint, date[], boolean) IS 'Returns the one-off expense that pays a bill''s date: of the given or expected amount, near one of some days. All null without one, or if the expense and the bill are visible to different people. is_linkable is false for an expense that is split or reimbursed.';
+COMMENT ON FUNCTION "app"."find_spending"(app.expenses, app.expense_occurrences, bigint, date[], boolean) IS 'Returns the one-off expense that pays a bill''s date: with the given or expected amount, near one of the given days. All null without one, or if the expense and the bill are visible to different people. is_linkable is false for an expense that is split or reimbursed.';
 
 COMMENT ON FUNCTION "app"."find_split"(text) IS 'Returns the expense ids of all parts of an expense''s split, or its own id alone.';
 
@@ -25594,29 +26083,35 @@ COMMENT ON FUNCTION "app"."find_spoken_flow"(app.context, integer) IS 'Returns f
 
 COMMENT ON FUNCTION "app"."find_statement_date"(app.expenses, app.provider_statements, date) IS 'Returns the date of a bill in a month for a statement: the date of the earlier statement, otherwise the first open one; null when the bill is not due in that month or needs no fetched amounts.';
 
-COMMENT ON FUNCTION "app"."find_stopped_charges"(app.context) IS 'Returns bills that an account''s statements charged before and with a date since then that has no payment, or only an automatic one, and no similar line in statements that cover it. recorded and amount are the automatic payments since then. Returns nothing to people who can''t see every line.';
+COMMENT ON FUNCTION "app"."find_stopped_charges"(app.context) IS 'Returns active bills with a charge in an account''s statements and a later date without one, although the statements cover that date. recorded and amount describe the automatic payments from that date on. Returns nothing to people who can''t see every line.';
 
 COMMENT ON FUNCTION "app"."find_sums"(app.sum_item[], app.sum_item[]) IS 'Returns the wholes that are the sum of two to four parts. The parts share a day within five days of the whole, and their names agree with it.';
 
 COMMENT ON FUNCTION "app"."find_tax_rate"(bigint, bigint) IS 'Returns the rate in percent, with one decimal, that gives this tax; null when none or several do.';
 
-COMMENT ON FUNCTION "app"."find_trials"(app.context, integer) IS 'Bills whose trial ends within this many days.';
+COMMENT ON FUNCTION "app"."find_trials"(app.context, integer) IS 'Returns bills whose trial ends within this many days.';
 
-COMMENT ON FUNCTION "app"."find_unusual_amounts"(app.context, date) IS 'Bills with varying amounts whose latest amount is far from the median of the previous ones since a day.';
+COMMENT ON FUNCTION "app"."find_unusual_amounts"(app.context, date) IS 'Returns bills with varying amounts whose latest amount is far from the median of the previous ones since a day.';
 
 COMMENT ON FUNCTION "app"."find_waiting_subscriptions"(timestamp with time zone) IS 'Returns subscriptions with an event that no sender holds and that is not waiting for a retry.';
 
-COMMENT ON FUNCTION "app"."first_charge"(app.expenses, date) IS 'The first payment of a bill since a day.';
+COMMENT ON FUNCTION "app"."fingerprint_change"(text) IS 'Returns a hash that is equal for changes that read and write equal rows. It ignores ids, times, counters and derived values. It also ignores empty values, so that an upgrade can add a column.';
 
-COMMENT ON FUNCTION "app"."first_few"(jsonb) IS 'Returns the first few rows if there are many; all of them would fill the conversation.';
+COMMENT ON FUNCTION "app"."first_charge"(app.expenses, date) IS 'Returns the first payment of a bill since a day.';
 
-COMMENT ON FUNCTION "app"."first_renewal"(app.expenses) IS 'The first day after the term that was recorded: renews_on, or the end of the minimum term. Null if unknown.';
+COMMENT ON FUNCTION "app"."first_few"(jsonb) IS 'Returns the first few rows if there are many, because all of them would fill the conversation.';
+
+COMMENT ON FUNCTION "app"."first_month_day"(app.expenses) IS 'Returns the first of a bill''s month days on or after its anchor.';
+
+COMMENT ON FUNCTION "app"."first_renewal"(app.expenses) IS 'Returns the first day after the recorded term: renews_on, or the end of the minimum term. Null if unknown.';
 
 COMMENT ON FUNCTION "app"."first_scheduled_due"(date, text) IS 'Returns the earliest date that, if scheduled, would be due on or after a day: the inverse of app.due_on.';
 
-COMMENT ON FUNCTION "app"."first_watched"(app.expenses, date) IS 'Returns a day, or the first tracked due date if that is later: a new schedule may begin in the future.';
+COMMENT ON FUNCTION "app"."first_watched"(app.expenses, date) IS 'Returns the later of a day and the first tracked due date, because a new schedule may begin in the future.';
 
 COMMENT ON FUNCTION "app"."flow_variance"(double precision, integer, integer) IS 'Returns the square of the usual flow''s margin of error over some days; nine of ten real sums stay within that margin.';
+
+COMMENT ON FUNCTION "app"."fold_text"(text) IS 'Returns a text in lower case and without accents.';
 
 COMMENT ON FUNCTION "app"."follow_tax"(bigint, numeric, bigint) IS 'Returns the tax of a payment, in minor units, after its amount changes. A rate still applies; without one the tax stays, or becomes null when it exceeds the amount.';
 
@@ -25634,13 +26129,17 @@ COMMENT ON FUNCTION "app"."forget_layouts"(app.context, jsonb) IS 'Deletes the a
 
 COMMENT ON FUNCTION "app"."forget_line"() IS 'Marks a statement line as forgotten when its income or a payment linked to it is purged.';
 
+COMMENT ON FUNCTION "app"."format_amount"(numeric, text) IS 'Returns minor units as a decimal string in major units, with the currency''s own number of decimals.';
+
+COMMENT ON FUNCTION "app"."format_minor"(numeric, integer) IS 'Returns minor units as a decimal string in major units with this number of decimals.';
+
 COMMENT ON FUNCTION "app"."former_payments"(date) IS 'Returns payments in a form that statements still use and the books don''t: merged payments, and splits as one payment. Each comes with the payment that replaced it.';
 
-COMMENT ON FUNCTION "app"."future_counts"(app.context, date, text[]) IS 'The number of dates in app.future_occurrences for each bill, without computing them.';
+COMMENT ON FUNCTION "app"."future_counts"(app.context, date, text[]) IS 'Returns the number of dates in app.future_occurrences for each bill, without computing them.';
 
-COMMENT ON FUNCTION "app"."future_occurrences"(app.context, date, text[]) IS 'The dates after the current one of each active bill until a day, except those paid or skipped in advance.';
+COMMENT ON FUNCTION "app"."future_occurrences"(app.context, date, text[]) IS 'Returns the dates after the current one of each active bill until a day, except those paid or skipped in advance.';
 
-COMMENT ON FUNCTION "app"."future_spans"(app.context, date, text[]) IS 'The numbers of scheduled dates of each active bill from about its current one until a day, and the range of their scheduled days. Some may have rows.';
+COMMENT ON FUNCTION "app"."future_spans"(app.context, date, text[]) IS 'Returns the numbers of scheduled dates of each active bill from about its current one until a day, and the range of their scheduled days. Some of these dates may have rows.';
 
 COMMENT ON FUNCTION "app"."get_context"(app.context, jsonb) IS 'Tool get_context. Returns data {user, role, read_only?, plan, features, fx_as_of?} and the requested lists: without include, the categories and settings.';
 
@@ -25648,7 +26147,7 @@ COMMENT ON FUNCTION "app"."give_categories"(app.context, app.import_batches, jso
 
 COMMENT ON FUNCTION "app"."group_key"(text, text, text, text, date, text, uuid, uuid, uuid) IS 'Returns the key that groups a payment: an id where there is one, the Monday of a week, or null for no value.';
 
-COMMENT ON FUNCTION "app"."group_label"(text, text, text, jsonb) IS 'Returns the label of a group: a category''s name, a member''s address, or one typed spelling. {none: dimension} means no value, {none: "former_member"} a former member.';
+COMMENT ON FUNCTION "app"."group_label"(text, text, text, jsonb) IS 'Returns the label of a group: a category''s name, a member''s address, or one of the spellings. {none: dimension} means no value, {none: "former_member"} a former member.';
 
 COMMENT ON FUNCTION "app"."group_pairs"(app.match_pair[]) IS 'Returns pairs in groups, so that no two groups share a row or an entry.';
 
@@ -25658,7 +26157,7 @@ COMMENT ON FUNCTION "app"."had_digest"(uuid, date) IS 'Whether a person''s diges
 
 COMMENT ON FUNCTION "app"."has_app"(uuid, text) IS 'Whether a person connected an app to an organization; without one, no events are written.';
 
-COMMENT ON FUNCTION "app"."has_date_document"(text, date) IS 'Whether a document is attached to the date of a bill that is due on a day.';
+COMMENT ON FUNCTION "app"."has_date_document"(text, date) IS 'Whether a document is attached to a bill''s date with this due day.';
 
 COMMENT ON FUNCTION "app"."has_imported"(app.statement_lines) IS 'Whether the person imported a line.';
 
@@ -25670,7 +26169,7 @@ COMMENT ON FUNCTION "app"."has_room_for"(text, text, timestamp with time zone) I
 
 COMMENT ON FUNCTION "app"."has_waiting_events"(timestamp with time zone) IS 'Whether any event is ready to send.';
 
-COMMENT ON FUNCTION "app"."hold_organization"(text) IS 'Takes the lock on the organization that recording a payment takes. Callers that lock a provider link call this first: ending a plan locks the organization before its links.';
+COMMENT ON FUNCTION "app"."hold_organization"(text) IS 'Locks the organization in the same way as recording a payment. Callers that lock a provider link call this first: ending a plan locks the organization before its links.';
 
 COMMENT ON FUNCTION "app"."home_currency"(app.context, app.import_batches, text) IS 'Returns the currency of rows without one: the given currency, otherwise the account''s or the organization''s.';
 
@@ -25684,9 +26183,9 @@ COMMENT ON FUNCTION "app"."import_questions"(app.import_batches, jsonb) IS 'Retu
 
 COMMENT ON FUNCTION "app"."import_whole_file"(app.context, jsonb) IS 'Step all: takes a short file from its text to the preview in one call.';
 
-COMMENT ON FUNCTION "app"."income_days"(text, integer) IS 'The longest time between two dates of a rhythm, in days.';
+COMMENT ON FUNCTION "app"."income_days"(text, integer) IS 'Returns the longest time between two dates of a rhythm, in days.';
 
-COMMENT ON FUNCTION "app"."income_key"(app.incomes, text) IS 'The key that groups an income: without a category, its sort.';
+COMMENT ON FUNCTION "app"."income_key"(app.incomes, text) IS 'Returns the key that groups an income: without a category, its sort.';
 
 COMMENT ON FUNCTION "app"."income_schedule"(text, integer, date, date, integer) IS 'Returns the schedule of an income in the form that the functions for bill schedules take.';
 
@@ -25696,7 +26195,7 @@ COMMENT ON FUNCTION "app"."income_words"(text) IS 'Returns the words of an incom
 
 COMMENT ON FUNCTION "app"."instant"() IS 'Returns the instant of the running request from its function (setting app.at), otherwise the transaction''s own.';
 
-COMMENT ON FUNCTION "app"."is_about_income"(jsonb) IS 'Whether the ids are those of income. Ends the tool with invalid_argument if only some are.';
+COMMENT ON FUNCTION "app"."is_about_income"(jsonb) IS 'Whether the ids belong to income. Ends the tool with invalid_argument if only some are.';
 
 COMMENT ON FUNCTION "app"."is_ahead"(app.expenses, date, date, integer) IS 'Whether a date is so far ahead that "it is paid" cannot mean it: outside its lead days, or further away than a paid date before it.';
 
@@ -25708,15 +26207,15 @@ COMMENT ON FUNCTION "app"."is_cash_withdrawal"(text) IS 'Whether a name means a 
 
 COMMENT ON FUNCTION "app"."is_closed"(text, date) IS 'Whether a day lies in a closed month. For callers that skip such days instead of failing.';
 
-COMMENT ON FUNCTION "app"."is_contract"(jsonb) IS 'Whether a value has the form {started_on?, term_months? (0: no minimum term), renewal_months? (0: continues until it is cancelled), notice? ("3 months to quarter"), form?, customer_number?, address?, drafted_on?, leave_on?: the last day that the letter asks for, confirmed_on?}. An empty object and other keys are invalid.';
+COMMENT ON FUNCTION "app"."is_contract"(jsonb) IS 'Whether a value has the form {started_on?, term_months? (0: no minimum term), renewal_months? (0: continues until it is cancelled), notice? ("3 months to quarter"), form?, customer_number?, address?, drafted_on?, leave_on?: the last day requested by the letter, confirmed_on?}. An empty object and other keys are invalid.';
 
 COMMENT ON FUNCTION "app"."is_expected"(app.context, app.incomes) IS 'Whether income of a rule may still arrive.';
 
-COMMENT ON FUNCTION "app"."is_hidden_category"(text) IS 'Whether the person may not see a category, because it is private.';
+COMMENT ON FUNCTION "app"."is_hidden_category"(text) IS 'Whether a category is private and hidden from the person.';
 
 COMMENT ON FUNCTION "app"."is_income"(text, text, boolean) IS 'Whether money was earned: in a category of income, under a name such as "got my salary", or as a refund named like a salary, a benefit or a gift.';
 
-COMMENT ON FUNCTION "app"."is_long"(text, jsonb) IS 'Whether a write takes too long to hold the books lock throughout: an import, or its undo.';
+COMMENT ON FUNCTION "app"."is_long"(text, jsonb) IS 'Whether a write takes too long to hold the books lock throughout: an import, its undo, or a large undo.';
 
 COMMENT ON FUNCTION "app"."is_members_address"(text, text) IS 'Whether a member signs in with an address, in lower case.';
 
@@ -25750,13 +26249,13 @@ COMMENT ON FUNCTION "app"."join_rules"(app.context, jsonb, jsonb) IS 'Returns th
 
 COMMENT ON FUNCTION "app"."judge_connection"(uuid, text, timestamp with time zone) IS 'Returns whether a person may connect a bill now: {"outcome": open, unknown_bill, not_owner, ended, not_variable or feature_not_in_plan}, with the bill, its organization and its owner unless the bill is unknown. Also returns identity.refuse_deleting.';
 
-COMMENT ON FUNCTION "app"."judge_import"(app.context, jsonb) IS 'The rules that committing an import would exceed, and the records it would write, computed from its staged rows without publishing. Null unless the call commits.';
+COMMENT ON FUNCTION "app"."judge_import"(app.context, jsonb) IS 'Returns the rules that publishing an import would exceed and the records that it would write, computed from its staged rows. Null unless the call publishes the import.';
 
 COMMENT ON FUNCTION "app"."judge_import_rows"(app.context, app.import_batches, text) IS 'Returns the outcome of each row: left_out, skipped, bad, known (imported before, or a duplicate), linked to a record, pays (an open due date), transfer (between own accounts), asked, closed (in a closed month), or new. New rows are written.';
 
-COMMENT ON FUNCTION "app"."judge_moved"(app.context, text[], jsonb) IS 'The rules that a write exceeds, together with the person''s unapproved writes of the last 24 hours: [{reason: any | records | amount | unconvertible, approver, …}].';
+COMMENT ON FUNCTION "app"."judge_moved"(app.context, text[], jsonb) IS 'Returns the rules that a write and the person''s unapproved writes of the last 24 hours exceed in total: [{reason: any | records | amount | unconvertible, approver, …}].';
 
-COMMENT ON FUNCTION "app"."judge_statement"(app.expense_occurrences, bigint, text, bigint) IS 'Returns why a statement cannot become the amount of a due date without a review; null if it can.';
+COMMENT ON FUNCTION "app"."judge_statement"(app.expense_occurrences, bigint, text, bigint) IS 'Returns the reason that a statement must be reviewed before it can become the amount of a due date; null without one.';
 
 COMMENT ON FUNCTION "app"."keep_answer"(app.context, app.provider_links, date, jsonb, boolean, boolean) IS 'Stores the result of querying a provider for a month, {outcome: "statement", amount, currency, due_on?} or {outcome: "failed", code, retry_after?}: {bill_id, name, status, said, …}. The caller must hold the lease; the last result ends it.';
 
@@ -25764,9 +26263,9 @@ COMMENT ON FUNCTION "app"."keep_balance"(app.context, app.import_batches) IS 'St
 
 COMMENT ON FUNCTION "app"."keep_change"() IS 'Allows a change to record its effects once, and to be deleted only while it has no items.';
 
-COMMENT ON FUNCTION "app"."keep_document"(app.context, jsonb) IS 'Step keep of attach_document: stores {content in base64, name, type, facts, layout?} once, with the facts that confirmed layouts add. Repeated content returns the existing document. Concurrent calls do too, because writers of one organization take turns.';
+COMMENT ON FUNCTION "app"."keep_document"(app.context, jsonb) IS 'Step keep of attach_document: stores {content in base64, name, type, facts, layout?} once, with the facts that confirmed layouts add. Repeated content returns the existing document, also in concurrent calls, because writers of one organization take turns.';
 
-COMMENT ON FUNCTION "app"."keep_import_file"(app.context, jsonb) IS 'Step keep: stores the text of a file and the result of reading it, once for each import. The revision is 2 when the file must be read again: the account has learned an answer that the call does not give, or its currency settles the decimal separator.';
+COMMENT ON FUNCTION "app"."keep_import_file"(app.context, jsonb) IS 'Step keep: stores the text of a file and the result of reading it, once for each import. The revision is 2 when the file must be read again, because the account has learned an answer that the call lacks or its currency settles the decimal separator.';
 
 COMMENT ON FUNCTION "app"."keep_income"(app.context, app.import_batches, app.statement_lines, jsonb) IS 'Stores the income of a line, or links income that a person recorded up to five days before or after; in open months the statement''s amount replaces the recorded one. Returns created, linked or closed.';
 
@@ -25774,15 +26273,15 @@ COMMENT ON FUNCTION "app"."keep_incomes"(app.context, app.import_batches) IS 'St
 
 COMMENT ON FUNCTION "app"."keep_statement"(app.context, app.provider_links, app.expenses, date, jsonb, boolean) IS 'Stores a statement {amount, currency, due_on?} of a month and applies its amount unless app.judge_statement objects: {status: updated, unchanged or needs_review, due_on?, old?, new, currency, usual?, reason?, said}. A repeated statement changes nothing, unless a person requests it.';
 
-COMMENT ON FUNCTION "app"."kept_for"(text) IS 'Returns how long a kind of row is kept; raises an error for an unknown kind.';
+COMMENT ON FUNCTION "app"."kept_for"(text) IS 'Returns the retention period of a kind of row; raises an error for an unknown kind.';
 
 COMMENT ON FUNCTION "app"."kind_of_payment"(text, text) IS 'Returns refund, bill_payment or one_off.';
 
-COMMENT ON FUNCTION "app"."label_income"(text, text, text) IS 'The label of a group of income; {none: sort} without a category.';
+COMMENT ON FUNCTION "app"."label_income"(text, text, text) IS 'Returns the label of a group of income; {none: sort} without a category.';
 
-COMMENT ON FUNCTION "app"."last_index"(app.expenses) IS 'Returns the number of the last scheduled date, under both ends; null when the schedule never ends.';
+COMMENT ON FUNCTION "app"."last_index"(app.expenses) IS 'Returns the number of the last scheduled date, considering both ends; null when the schedule never ends.';
 
-COMMENT ON FUNCTION "app"."latest_payment"(text) IS 'Returns the payment of a date that was recorded last; null without payments.';
+COMMENT ON FUNCTION "app"."latest_payment"(text) IS 'Returns the payment that was recorded last for a date; null without payments.';
 
 COMMENT ON FUNCTION "app"."learned_of"(text, text) IS 'Returns a person''s answers about files of an account with this header line; {} for none.';
 
@@ -25794,11 +26293,13 @@ COMMENT ON FUNCTION "app"."link_status"(app.provider_links, timestamp with time 
 
 COMMENT ON FUNCTION "app"."list_assumptions"(app.context, app.forecast_basis, text, date) IS 'Returns the assumptions that cause most of the spread: [{what: usual_spending | bill | income, name?, currency, since?, weeks?, amount, give_or_take}].';
 
-COMMENT ON FUNCTION "app"."list_bills"(app.context, jsonb) IS 'Tool list_bills: data {bills, totals {due, monthly?, yearly?}, no_match?}, with bill_id also its history. Totals cover all matches; monthly and yearly are absent when the filter is about dates. due counts bills overdue or due until the end of the window, or of the calendar month without one. estimated is its estimated part, converted_from names its other currencies, and due_in_window {count, amount} is a bill''s part.';
+COMMENT ON FUNCTION "app"."list_balances"() IS 'Returns the current organization''s balances that the person may see.';
+
+COMMENT ON FUNCTION "app"."list_bills"(app.context, jsonb) IS 'Tool list_bills: data {bills, totals {due, monthly?, yearly?}, no_match?}, with bill_id also its history. Totals cover all matches; monthly and yearly are absent when the filter is about dates. due counts bills that are overdue or due until the end of the window (without one, of the calendar month). estimated is its estimated part, converted_from names its other currencies, and due_in_window {count, amount} is a bill''s part.';
 
 COMMENT ON FUNCTION "app"."list_calendar"(boolean, timestamp with time zone) IS 'Returns overdue dates and those due within a year, in the organization of the request''s claims, nearest first: {organization, country, is_cut, dates: [{bill_id, name, due_on, dates, autopay, changed_at, amount?, currency?, is_estimate?}]}. Returns null without a membership.';
 
-COMMENT ON FUNCTION "app"."list_changes"(app.context, jsonb) IS 'The latest changes of all members that match a filter {from?, to?, member?, client?, record?, limit?}, within the undo period: {recent_changes, more_changes?, changes_kept_since?, no_match?}. client "other" selects other assistants.';
+COMMENT ON FUNCTION "app"."list_changes"(app.context, jsonb) IS 'Returns the latest changes of all members that match a filter {from?, to?, member?, client?, record?, limit?}, within the undo period: {recent_changes, more_changes?, changes_kept_since?, no_match?}. client "other" selects other assistants.';
 
 COMMENT ON FUNCTION "app"."list_documents"(app.context, jsonb) IS 'Tool list_documents: data {documents: [as app.describe_document], count}, newest first, at most 25 of count. Only our own code asks for places (app.describe_places), for needs_attention, and for content: data {file}.';
 
@@ -25820,11 +26321,11 @@ COMMENT ON FUNCTION "app"."list_hidden_lines"() IS 'Returns the ids of the lines
 
 COMMENT ON FUNCTION "app"."list_income_notes"(app.context, app.forecast_event[], date) IS 'Returns the notes about income: [{code: income_late (overdue) | income_stopped (a regular payer stopped paying) | income_alike (possibly counted twice) | income_later (the next one is after the forecast) | no_income}].';
 
-COMMENT ON FUNCTION "app"."list_incomes"(app.context, jsonb) IS 'Income for list_expenses: {rows, repeating?: the rules for recurring income}.';
+COMMENT ON FUNCTION "app"."list_incomes"(app.context, jsonb) IS 'Returns income for list_expenses: {rows, repeating?: the rules for recurring income}.';
 
 COMMENT ON FUNCTION "app"."list_known_lines"(text, date, date) IS 'Returns the lines of an account that are already handled, including hidden ones. A person who has the file sees the line anyway, and it must not be imported twice. The matched record is not revealed.';
 
-COMMENT ON FUNCTION "app"."list_later_charges"(app.context, date) IS 'The charges since a day that follow the end of a bill: its payments for later dates, and expenses with its name and about its amount, unless an ongoing bill covers them.';
+COMMENT ON FUNCTION "app"."list_later_charges"(app.context, date) IS 'Returns the charges since a day that follow the end of a bill: its payments for later dates, and expenses with its name and a similar amount. Leaves out charges that an ongoing bill covers.';
 
 COMMENT ON FUNCTION "app"."list_layouts"(app.context) IS 'Returns the explained header lines of accounts that the person sees: [{id, account, header, answers, confirmed_at}].';
 
@@ -25833,6 +26334,8 @@ COMMENT ON FUNCTION "app"."list_line_incomes"(text) IS 'Returns the ids of a sta
 COMMENT ON FUNCTION "app"."list_line_records"() IS 'Returns the ids of the paid expenses and bills, and of the income, of the organization''s statement lines.';
 
 COMMENT ON FUNCTION "app"."list_member_words"(app.context) IS 'Returns the members of the organization with the words of their addresses: {name, own}. own may be empty.';
+
+COMMENT ON FUNCTION "app"."list_no_bills"() IS 'Returns the words of payees that are never proposed as a bill. A member may not see these rules, but they hold for the whole organization, unless the payee also has records that the member may not see.';
 
 COMMENT ON FUNCTION "app"."list_open_dates"(app.context, date) IS 'Returns the unpaid due dates of bills up to a day: [{name, due_on}]; null for none.';
 
@@ -25852,7 +26355,7 @@ COMMENT ON FUNCTION "app"."list_recent_payments"(app.context, app.import_batches
 
 COMMENT ON FUNCTION "app"."list_removable"(app.context, text) IS 'Returns the payment of a line, as an array, if the import may remove it; null for bills, parts of a split, merged payments, closed months, and expenses of others under "own only".';
 
-COMMENT ON FUNCTION "app"."list_shared_expenses"() IS 'Returns the ids of the expenses and bills that the person has a share in.';
+COMMENT ON FUNCTION "app"."list_shared_expenses"() IS 'Returns the ids of the expenses and bills that the person shares.';
 
 COMMENT ON FUNCTION "app"."list_sharers"() IS 'Returns the members who may share costs: those whose role can write, in order of joining.';
 
@@ -25860,7 +26363,7 @@ COMMENT ON FUNCTION "app"."list_subjects"(app.change_sets) IS 'Returns the ids o
 
 COMMENT ON FUNCTION "app"."list_subjects_of"(jsonb) IS 'Returns the subject of each candidate of a question: transfer, the id of a bill, or null for another record.';
 
-COMMENT ON FUNCTION "app"."list_sums"(bigint[]) IS 'Returns the sums of two to four of these amounts, each with the places of its parts. Leaves out sums that several sets of amounts add up to.';
+COMMENT ON FUNCTION "app"."list_sums"(bigint[]) IS 'Returns the sums of two to four of these amounts, each with the places of its parts. Leaves out ambiguous sums, which several sets of amounts produce.';
 
 COMMENT ON FUNCTION "app"."list_unknown_categories"(app.context, app.import_batches) IS 'Returns the categories in rows that the organization lacks, most frequent first: [{name, rows}].';
 
@@ -25884,7 +26387,7 @@ COMMENT ON FUNCTION "app"."log_balances"(app.context, jsonb, boolean, boolean) I
 
 COMMENT ON FUNCTION "app"."log_expenses"(app.context, jsonb) IS 'Tool log_expenses. Returns data {results, totals_by_currency}; the totals cover written items.';
 
-COMMENT ON FUNCTION "app"."log_income"(app.context, jsonb, text, bigint, jsonb) IS 'Stores an income, and with repeats a rule for the next ones: {result, added?: by app.add_income_rule}. A rule that begins later is stored alone. Income of a later day becomes a rule for this day alone.';
+COMMENT ON FUNCTION "app"."log_income"(app.context, jsonb, text, bigint, jsonb) IS 'Stores an income and, with repeats, a rule for the next ones: {result, added?: by app.add_income_rule}. A rule that begins later is stored alone. Income of a later day becomes a rule for this day alone.';
 
 COMMENT ON FUNCTION "app"."log_incomes"(app.context, jsonb) IS 'Stores the income among the items of log_expenses: {results, warnings, facts}.';
 
@@ -25902,7 +26405,7 @@ COMMENT ON FUNCTION "app"."match_import_page"(app.context, app.import_batches) I
 
 COMMENT ON FUNCTION "app"."match_import_rows"(app.context, app.import_batches, integer, integer) IS 'Matches the rows between two lines of an import with the books, as known, linked, transfer, likely or new.';
 
-COMMENT ON FUNCTION "app"."match_income_rules"(app.context, date) IS 'Returns the rule of each income received since a day, even before the rule''s first date: the rule with the same payer, otherwise one with a nearby date and a similar amount whose name may mean the same payer. If several payers pay on the same dates, only the best match counts.';
+COMMENT ON FUNCTION "app"."match_income_rules"(app.context, date) IS 'Returns the rule of each income received since a day, even before the rule''s first date. The rule has the same payer; otherwise it has a nearby date, a similar amount, and a name that may mean the same payer. If several payers pay on the same dates, only the best match counts.';
 
 COMMENT ON FUNCTION "app"."match_key_of"(app.document_match) IS 'Returns the key of a record, or of a bill''s date, in app.documents.declined.';
 
@@ -25912,7 +26415,7 @@ COMMENT ON FUNCTION "app"."match_lines"(app.context, app.import_batches, integer
 
 COMMENT ON FUNCTION "app"."match_options"(jsonb) IS 'Returns the possible answers about a likely match: "same" or the id of a candidate, and "new".';
 
-COMMENT ON FUNCTION "app"."match_sums"(app.context, app.import_batches, integer, integer, text[]) IS 'Links rows that sum several payments of a day to the same payee, and rows of a day that add up to one payment. taken are payments that are already matched.';
+COMMENT ON FUNCTION "app"."match_sums"(app.context, app.import_batches, integer, integer, text[]) IS 'Links rows that sum several payments of a day to the same payee, and rows of a day that add up to one payment. taken: payments that are already matched.';
 
 COMMENT ON FUNCTION "app"."match_transfers"(app.context, app.import_batches, integer, integer) IS 'Matches rows with the other halves of their transfers. Certain halves are left out. Uncertain halves become questions, and so do expenses that a match turns into transfers.';
 
@@ -25926,11 +26429,11 @@ COMMENT ON FUNCTION "app"."may_be_same_payer"(app.income_name, app.income_name) 
 
 COMMENT ON FUNCTION "app"."may_decide"(app.proposals, uuid, text) IS 'Whether a person may approve or refuse a proposal, on the page or through one of their assistants.';
 
-COMMENT ON FUNCTION "app"."may_share_payer"(text, text) IS 'Whether two names of income may mean the same payer.';
+COMMENT ON FUNCTION "app"."may_share_payer"(text, text) IS 'Calls app.may_be_same_payer with two names as text.';
 
-COMMENT ON FUNCTION "app"."means_uncategorized"(text) IS 'Whether a text means having no category; an existing category of that name comes first.';
+COMMENT ON FUNCTION "app"."means_uncategorized"(text) IS 'Whether a text means having no category; an existing category of that name takes precedence.';
 
-COMMENT ON FUNCTION "app"."measure_change"(text) IS 'The size of a change: {records, acts: count by tool, sums: minor units by currency}.';
+COMMENT ON FUNCTION "app"."measure_change"(text) IS 'Returns the size of a change: {records, acts: count by tool, sums: minor units by currency}.';
 
 COMMENT ON FUNCTION "app"."member_name"(uuid) IS 'Returns the display name of a person of the organization; null for a former member.';
 
@@ -25938,9 +26441,9 @@ COMMENT ON FUNCTION "app"."member_sees"(app.expenses, identity.memberships) IS '
 
 COMMENT ON FUNCTION "app"."merge_expenses"(app.context, jsonb) IS 'Tool update_expenses with merge_into. Returns data {updated, count, merged}: the changes to the kept record, and the deleted records as they were.';
 
-COMMENT ON FUNCTION "app"."missing_months"(app.provider_links, date) IS 'Returns months among the eleven before the last one, latest first, with a date of the bill that waits for its statement, because it has no amount or was paid with an estimate.';
+COMMENT ON FUNCTION "app"."missing_months"(app.provider_links, date) IS 'Returns months, latest first, among the eleven before the last one. In each, a date of the bill waits for its statement, because it has no amount or was paid with an estimate.';
 
-COMMENT ON FUNCTION "app"."missing_of_contract"(app.expenses, date) IS 'The unrecorded facts that the earliest end of a contract depends on: notice, term_months, started_on, renewal_months, notice_to (a day other than the end of the term). Empty if the end is known or the contract over.';
+COMMENT ON FUNCTION "app"."missing_of_contract"(app.expenses, date) IS 'Returns the unrecorded facts that determine the earliest end of a contract: notice, term_months, started_on, renewal_months, notice_to (a day other than the end of the term). Empty if the end is known or the contract is over.';
 
 COMMENT ON FUNCTION "app"."month_date_index"(app.expenses, date) IS 'app.schedule_index for a schedule with several days a month or with the last day.';
 
@@ -25952,13 +26455,13 @@ COMMENT ON FUNCTION "app"."month_name"(date) IS 'Returns the month of a day as Y
 
 COMMENT ON FUNCTION "app"."month_of"(date) IS 'Returns the month of a day as a number for adding months: 12 * year + 0 for January to 11 for December.';
 
-COMMENT ON FUNCTION "app"."month_weekday"(integer, integer) IS 'Returns a weekday of a month (app.month_weekday code: 100 times its number, 5 for the last, plus its ISO number; 302 is the third Tuesday) for a month of app.month_of.';
+COMMENT ON FUNCTION "app"."month_weekday"(integer, integer) IS 'Returns the date of a weekday code in a month (app.month_of). A code is 100 times the position in the month (5 for the last) plus the ISO number of the weekday: 302 is the third Tuesday.';
 
-COMMENT ON FUNCTION "app"."month_words"() IS 'The pattern of the names of months, for folded words.';
+COMMENT ON FUNCTION "app"."month_words"() IS 'Returns the pattern of the names of months, for folded words.';
 
-COMMENT ON FUNCTION "app"."most_document_bytes"(text) IS 'Returns how many bytes of documents an organization''s plan allows.';
+COMMENT ON FUNCTION "app"."most_document_bytes"(text) IS 'Returns the number of bytes that an organization''s plan allows for documents.';
 
-COMMENT ON FUNCTION "app"."name_parties"(uuid[]) IS 'The addresses of people with shared costs in the current organization, by id. A deleted account has no address: null, or "former member 3f2a" when there are several.';
+COMMENT ON FUNCTION "app"."name_parties"(uuid[]) IS 'Returns the addresses of people with shared costs in the current organization, by id. A deleted account has no address: null, or "former member 3f2a" when there are several.';
 
 COMMENT ON FUNCTION "app"."named_period"(text, date) IS 'Returns the period that a word such as last_month means on a day. this_, last_ and next_ mean whole weeks, months, quarters or years; last_30_days and the like end on that day.';
 
@@ -25974,43 +26477,49 @@ COMMENT ON FUNCTION "app"."names_word"(text, text, text, text[], text) IS 'Wheth
 
 COMMENT ON FUNCTION "app"."narrow_mails"(jsonb, text, jsonb) IS 'Returns the value of a preference. For mails, returns only the members that a change concerns.';
 
-COMMENT ON FUNCTION "app"."nearest_day"(app.context, text, text, boolean) IS 'Returns the day near today that MM-DD means, if only one is possible; otherwise ends the tool and asks for the year.';
+COMMENT ON FUNCTION "app"."nearest_day"(app.context, text, text, boolean) IS 'Returns the day near today for MM-DD. If several are possible, ends the tool and asks for the year.';
 
 COMMENT ON FUNCTION "app"."nearest_weekday"(app.context, text, text, boolean) IS 'Returns the date of a weekday name: the last one for payments, otherwise the next. If today is that weekday, ends the tool with a question.';
 
-COMMENT ON FUNCTION "app"."needs_attention"(app.documents) IS 'Whether a document is attached to nothing, or to a date that is not paid yet and asks for another account.';
+COMMENT ON FUNCTION "app"."needs_attention"(app.documents) IS 'Whether a document is unattached, or belongs to an unpaid date and names a different account.';
 
 COMMENT ON FUNCTION "app"."negate_amounts"(jsonb) IS 'Returns amounts [{currency, minor}] with the opposite sign.';
+
+COMMENT ON FUNCTION "app"."new_id"(text) IS 'Returns a new public id, ordered by creation time. It is an identifier, not a secret.';
 
 COMMENT ON FUNCTION "app"."new_id_bits"() IS 'Returns the 60 bits of a new public id, in the form of app.spell_id().';
 
 COMMENT ON FUNCTION "app"."next_attempt"(integer, timestamp with time zone) IS 'Returns the time of the next attempt for a mail or an event after this many attempts: exponential backoff, up to half a day.';
 
-COMMENT ON FUNCTION "app"."next_cancel_by"(app.expenses, date) IS 'Returns the next last day to cancel a bill before its next term; null without a known notice period.';
+COMMENT ON FUNCTION "app"."next_cancel_by"(app.expenses, date) IS 'Returns the last day to cancel a bill before its next term; null without a known notice period.';
 
 COMMENT ON FUNCTION "app"."next_due_dates"(app.context, app.expenses, integer) IS 'Returns the next due dates of a bill, from today, that are not paid or skipped; empty if the bill isn''t active.';
 
-COMMENT ON FUNCTION "app"."next_exit"(app.expenses, date) IS 'The earliest exit from an active bill''s contract from a day; all null if unknown.';
+COMMENT ON FUNCTION "app"."next_exit"(app.expenses, date) IS 'Returns the earliest exit from an active bill''s contract from a day; all null if unknown.';
 
-COMMENT ON FUNCTION "app"."next_notice_end"(date, text) IS 'The first day, from a day on, that follows the end of a month or quarter; every day for "day".';
+COMMENT ON FUNCTION "app"."next_notice_end"(date, text) IS 'Returns the first day, from a day on, that follows the end of a month or quarter; every day for "day".';
 
-COMMENT ON FUNCTION "app"."next_price_from"(app.expenses, date) IS 'Returns the first due date with the bill''s amount, if earlier upcoming dates still have another one; else null.';
+COMMENT ON FUNCTION "app"."next_open_occurrence"(app.context, app.expenses, text, boolean, date) IS 'Returns the open date for a payment: the date due on the payment''s day, otherwise the earliest date that is overdue or within its lead days. With in_advance, returns the next one. Ends the tool when that date is not open or was paid within 24 hours, with the payer, the payment and the next date.';
+
+COMMENT ON FUNCTION "app"."next_price_from"(app.expenses, date) IS 'Returns the first due date with the bill''s amount, if earlier upcoming dates still have another amount; otherwise null.';
 
 COMMENT ON FUNCTION "app"."next_renewal"(app.expenses, date) IS 'Returns the first renewal of an active bill on or after a day; null if it no longer renews or no renewal was recorded.';
 
-COMMENT ON FUNCTION "app"."next_term_on"(date, integer) IS 'The first day after a term of this many months: its last day is the one before the day of the same number, or the last day of a month that lacks it (section 188 of the German Civil Code).';
+COMMENT ON FUNCTION "app"."next_term_on"(date, integer) IS 'Returns the first day after a term of this many months. The term ends the day before the same day of the month, or on the last day of a month without that day (section 188 of the German Civil Code).';
 
-COMMENT ON FUNCTION "app"."next_term_start"(app.expenses, date) IS 'The first day on or after a day on which a term of the contract is over; null if unknown, or if none follows.';
+COMMENT ON FUNCTION "app"."next_term_start"(app.expenses, date) IS 'Returns the first day, on or after a day, that follows the end of a term of the contract; null if unknown or if none follows.';
 
 COMMENT ON FUNCTION "app"."note_refused_credential"() IS 'Records that a provider no longer accepts the credential of a link.';
 
-COMMENT ON FUNCTION "app"."notice_dates"(app.expenses, date, integer) IS 'The notices about a bill on a day: kind (trial, trial_charged, cancel_by, renewal, price_rise, awaited), the date concerned, and the first day of the notice. lead_days: the lead time of its due dates.';
+COMMENT ON FUNCTION "app"."notice_dates"(app.expenses, date, integer) IS 'Returns the notices about a bill on a day: kind (trial, trial_charged, cancel_by, renewal, price_rise, awaited), the date concerned, and the first day of the notice. lead_days: the lead time of its due dates.';
 
-COMMENT ON FUNCTION "app"."notice_given_on"(date, integer, text) IS 'The last day to give notice so that the notice period ends by last_day. A month''s notice ends on the same day of the next month, or on its last day.';
+COMMENT ON FUNCTION "app"."notice_given_on"(date, integer, text) IS 'Returns the last day to give notice so that the notice period ends by last_day. A month''s notice ends on the same day of the next month, or on its last day.';
 
 COMMENT ON FUNCTION "app"."nth_month_date"(app.expenses, integer) IS 'app.scheduled_on for a schedule with several days a month or with the last day.';
 
-COMMENT ON FUNCTION "app"."nth_renewal"(app.expenses, integer) IS 'Renewal number n of a contract, from 0.';
+COMMENT ON FUNCTION "app"."nth_renewal"(app.expenses, integer) IS 'Returns renewal number n of a contract, from 0.';
+
+COMMENT ON FUNCTION "app"."number_key"(app.context, text) IS 'Returns the key of the account with a number, however the file spaces it.';
 
 COMMENT ON FUNCTION "app"."oldest_running"() IS 'Returns the id of the oldest running transaction. From here on, all earlier ones are visible.';
 
@@ -26018,9 +26527,9 @@ COMMENT ON FUNCTION "app"."open_doubts"(app.documents) IS 'Returns the doubts ab
 
 COMMENT ON FUNCTION "app"."open_indexes"(app.expenses, date, integer) IS 'Returns the numbers of the next scheduled dates, up to the requested count, that are due today or later and neither paid nor skipped.';
 
-COMMENT ON FUNCTION "app"."open_occurrences"(app.context, text[]) IS 'The open dates of all bills as of now: every overdue date, the current one of an active bill, and partly paid ones, with their unpaid amounts (null if unknown).';
+COMMENT ON FUNCTION "app"."open_occurrences"(app.context, text[]) IS 'Returns the open dates of all bills as of now, with their unpaid amounts (null if unknown): overdue dates, the current dates of active bills, and partly paid dates.';
 
-COMMENT ON FUNCTION "app"."open_question"(app.provider_links) IS 'The latest statement of a link that needs a review, with its due date; null without one. reason: why it isn''t applied; null if it could now be applied.';
+COMMENT ON FUNCTION "app"."open_question"(app.provider_links) IS 'Returns the latest statement of a link that needs a review, with its due date; null without one. reason: the obstacle to applying it; null if it could now be applied.';
 
 COMMENT ON FUNCTION "app"."paid_minor"(text) IS 'Returns the sum of an occurrence''s payments less refunds.';
 
@@ -26030,13 +26539,19 @@ COMMENT ON FUNCTION "app"."pair_in_order"(integer, integer, integer[], integer[]
 
 COMMENT ON FUNCTION "app"."parse_amount"(text, text, text) IS 'Parses a decimal string in major units into exact minor units of a currency; null stays null.';
 
+COMMENT ON FUNCTION "app"."parse_bill"(app.context, jsonb) IS 'Returns a new bill from the arguments of add_bill, not yet written.';
+
+COMMENT ON FUNCTION "app"."parse_bill_schedule"(app.context, jsonb, app.expenses) IS 'Returns the schedule of a new bill from its arguments; the anchor is always a scheduled date. Dates before today are not tracked.';
+
 COMMENT ON FUNCTION "app"."parse_charged"(app.context, jsonb, text, text) IS 'Returns the amount in minor units and the currency that the bank charged, from {amount, currency}; null without an amount. Ends the tool with invalid_argument when the payment needs no conversion.';
 
 COMMENT ON FUNCTION "app"."parse_closed_through"(app.context, text) IS 'Returns the last day of the last month to close; null for a blank argument, which closes none. Ends the tool with date_out_of_range when the month has not ended.';
 
-COMMENT ON FUNCTION "app"."parse_contract"(app.context, jsonb, jsonb, text) IS 'A bill''s contract with the given fields changed; an empty text removes a field. Null if no field is left.';
+COMMENT ON FUNCTION "app"."parse_contract"(app.context, jsonb, jsonb, text) IS 'Returns a bill''s contract with the given fields changed; an empty text removes a field. Null if no field is left.';
 
 COMMENT ON FUNCTION "app"."parse_date"(app.context, text, text, boolean) IS 'Returns a date argument as a calendar date of the owner. A payment''s date must not be in the future. Null stays null.';
+
+COMMENT ON FUNCTION "app"."parse_due_on"(app.context, app.expenses, text, text) IS 'Parses the argument for a bill''s due date: a date, or a month (YYYY-MM, --MM, this_month, last_month) with one open date.';
 
 COMMENT ON FUNCTION "app"."parse_expense_filter"(app.context, jsonb) IS 'Returns the filter from the arguments of list_expenses or summarize_spending.';
 
@@ -26048,6 +26563,8 @@ COMMENT ON FUNCTION "app"."parse_low_balance_limit"(app.context, jsonb) IS 'Retu
 
 COMMENT ON FUNCTION "app"."parse_mail"(jsonb, text) IS 'Returns a mail from {sender, subject, verdicts, is_proven} and its base64 content.';
 
+COMMENT ON FUNCTION "app"."parse_month_days"(jsonb, text, text) IS 'Returns days or weekdays of the month from the arguments, as stored: each once, the 31st as the last day; null if none are given.';
+
 COMMENT ON FUNCTION "app"."parse_notice"(text) IS 'Returns a notice period in the stored form: "1 month" becomes "1 months".';
 
 COMMENT ON FUNCTION "app"."parse_paid_on"(app.context, text, text) IS 'Returns the day of a payment. Allows 10 years back, and one day ahead for people east of the owner''s time zone; otherwise ends the tool with date_out_of_range.';
@@ -26056,11 +26573,13 @@ COMMENT ON FUNCTION "app"."parse_payer"(app.context, text, text) IS 'Returns the
 
 COMMENT ON FUNCTION "app"."parse_period"(app.context, jsonb, app.expense_filter) IS 'Returns the requested period, by default this month. from alone ends today; to alone starts at the first payment.';
 
-COMMENT ON FUNCTION "app"."parse_received_on"(app.context, text, text, boolean, boolean) IS 'The day of an income; a rule for recurring income may begin later, and new income may be expected later.';
+COMMENT ON FUNCTION "app"."parse_received_on"(app.context, text, text, boolean, boolean) IS 'Returns the day of an income. It may be in the future for a rule or for expected income.';
 
 COMMENT ON FUNCTION "app"."parse_reimbursement"(app.context, jsonb, text, text, text, date) IS 'Returns a reimbursement from {reimbursement?, reimbursed_by?, reimbursed_on?}. A name alone means open, a day means done. Missing arguments keep their values; done without a day means today. Ends the tool with invalid_argument on a contradiction.';
 
-COMMENT ON FUNCTION "app"."parse_sharing"(app.context, jsonb, bigint, text, text) IS 'Returns how an amount is shared, from {between?: members, shares?: weights, amounts?}: by default equally among all members who can write; null for an empty list of members.';
+COMMENT ON FUNCTION "app"."parse_share"(numeric, text) IS 'Returns a share in percent as hundredths of a percent.';
+
+COMMENT ON FUNCTION "app"."parse_sharing"(app.context, jsonb, bigint, text, text) IS 'Parses the shares of an amount from {between?: members, shares?: weights, amounts?}. By default, all members who can write share equally; null for an empty list of members.';
 
 COMMENT ON FUNCTION "app"."parse_split"(app.context, jsonb, jsonb, text, boolean) IS 'Returns the parts of a draft with their own fields: [{amount_minor, category_id?, note?, tax_minor?, charged_minor?}]. One part may omit its amount and gets the rest. Ends the tool with invalid_argument when the amounts don''t add up.';
 
@@ -26070,15 +26589,17 @@ COMMENT ON FUNCTION "app"."parse_url"(text, text) IS 'Returns a link argument; n
 
 COMMENT ON FUNCTION "app"."part_of"(bigint, bigint, bigint) IS 'Returns an amount times share / whole, or the amount itself without a share.';
 
-COMMENT ON FUNCTION "app"."passed_occurrences"(app.context, text[]) IS 'The passed open dates with their unpaid amounts. Includes paused and cancelled bills, whose dates before the pause stay due until they are paid or skipped. For active bills that were not rolled yet, includes the dates that a roll would add, up to the current one.';
+COMMENT ON FUNCTION "app"."passed_budgets"(timestamp with time zone) IS 'Returns the current organization''s budgets that reached 80 or 100 percent, with their notice kinds. Covers the current month and year, and periods that ended within three days.';
+
+COMMENT ON FUNCTION "app"."passed_occurrences"(app.context, text[]) IS 'Returns the passed open dates with their unpaid amounts. Includes paused and cancelled bills, whose dates before the pause stay due until they are paid or skipped. For active bills that were not rolled yet, includes the dates that a roll would add, up to the current one.';
 
 COMMENT ON FUNCTION "app"."pay_awaited"(app.expenses, app.expense_occurrences, date) IS 'Records the automatic payment of a passed date that waited for its amount and now has one. Takes the previous state of the date as an argument.';
 
 COMMENT ON FUNCTION "app"."pay_matched_date"(app.context, jsonb, jsonb, bigint, text) IS 'Pays the date of a bill with the bank''s amount and tax on the bank''s day; in another currency, with the date''s own amount. Returns the payment''s id. Ends the tool with expectation_mismatch when the date is no longer open.';
 
-COMMENT ON FUNCTION "app"."pay_occurrence"(app.expense_occurrences, bigint, date, text, uuid, text, boolean, uuid, app.payments) IS 'Records a payment for an occurrence and merges a matching one-off expense into it. The payer is the first known of the named person, the expense''s payer, the bill''s and the author. The caller decides whether the occurrence is closed.';
+COMMENT ON FUNCTION "app"."pay_occurrence"(app.expense_occurrences, bigint, date, text, uuid, text, boolean, uuid, app.payments) IS 'Records a payment for an occurrence and merges a matching one-off expense into it. The payer is the named person, otherwise the expense''s payer, the bill''s payer or the author. The caller decides whether the occurrence is closed.';
 
-COMMENT ON FUNCTION "app"."payee_likeness"(app.documents, text[], app.expenses) IS 'Returns app.compare_names of a document''s payee and a record; for an unknown payee, 2 if the document names the record''s.';
+COMMENT ON FUNCTION "app"."payee_likeness"(app.documents, text[], app.expenses) IS 'Compares a document''s payee with a record''s, like app.compare_names. For an unknown payee, returns 2 if the document names the record''s payee.';
 
 COMMENT ON FUNCTION "app"."payee_words"(text) IS 'Returns the words of a payee or name in lower case, without accents and punctuation, separated by single spaces.';
 
@@ -26090,7 +26611,7 @@ COMMENT ON FUNCTION "app"."perform_once"(app.context, text, jsonb) IS 'Runs a ca
 
 COMMENT ON FUNCTION "app"."perform_tool"(app.context, text, jsonb) IS 'Runs a tool. A write runs inside a change set.';
 
-COMMENT ON FUNCTION "app"."place_kind"(text) IS 'Returns the kind of place where a document contains a fact.';
+COMMENT ON FUNCTION "app"."place_kind"(text) IS 'Returns the kind of a place that contains a fact of a document.';
 
 COMMENT ON FUNCTION "app"."place_mail"(app.inbound_mails, timestamp with time zone) IS 'Returns an arrived mail with its state and reader; null to drop it.';
 
@@ -26114,6 +26635,8 @@ COMMENT ON FUNCTION "app"."provider_name"(app.provider_links) IS 'Returns the di
 
 COMMENT ON FUNCTION "app"."publish_rows"(app.context, app.import_batches, integer[]) IS 'Writes rows of an import as expenses, page by page, and adds their ids to the drafts. Returns [{place, id, name, paid_on}].';
 
+COMMENT ON FUNCTION "app"."quota_key"(text, text) IS 'Returns the quota bucket of a grant''s reads or writes. A new access token of the grant uses the same bucket.';
+
 COMMENT ON FUNCTION "app"."rank_spending"(app.spending, text[], integer, text, boolean) IS 'Returns rows of summarize_spending: the largest groups, the others as {none: "rest"}, and periods in chronological order. With upcoming dates, amount is spent and upcoming together.';
 
 COMMENT ON FUNCTION "app"."rates_as_of"(text, date) IS 'Returns the rate of a currency as of a day in one row, or no row when none is known.';
@@ -26124,15 +26647,17 @@ COMMENT ON FUNCTION "app"."read_activity_page"(jsonb, bigint, text) IS 'Returns 
 
 COMMENT ON FUNCTION "app"."read_answers"(app.import_batches, jsonb) IS 'Splits answers {id: option} into those about the whole file and those about rows, by line. Ends the tool with invalid_argument for an unknown question or option.';
 
-COMMENT ON FUNCTION "app"."read_balances"(text) IS 'The balances of an account that the person sees, newest first. difference: how much a balance differs from the previous one plus the statement lines between; null for the first one, and for people who can''t see every line.';
+COMMENT ON FUNCTION "app"."read_balances"(text) IS 'Returns the balances of an account that the person sees, newest first. difference: the balance minus the previous one and the statement lines in between; null for the first one, and for people who can''t see every line.';
 
-COMMENT ON FUNCTION "app"."read_budgets"(app.context, date, text[]) IS 'Returns the budgets of these categories in the month or year of a day. Null returns all budgets, including the one for all spending. Omits budgets that had other settings then.';
+COMMENT ON FUNCTION "app"."read_budgets"(app.context, date, text[]) IS 'Returns the budgets of these categories in the month or year of a day. Null returns all budgets, including the one for all spending. Omits budgets that had different settings then.';
 
 COMMENT ON FUNCTION "app"."read_context"(timestamp with time zone) IS 'Returns the context of the running request, read as the person; null without membership in its organization.';
 
 COMMENT ON FUNCTION "app"."read_cursor"(jsonb, text, regtype) IS 'Returns the sort key in a cursor, [value of type sorts_by, number]; null stays null. Ends the tool with invalid_argument for a cursor of another scope.';
 
-COMMENT ON FUNCTION "app"."read_document"(app.context, text) IS 'The bytes of a document: data {file: {name, type, content in base64}}.';
+COMMENT ON FUNCTION "app"."read_document"(app.context, text) IS 'Returns the bytes of a document: data {file: {name, type, content in base64}}.';
+
+COMMENT ON FUNCTION "app"."read_effects"(text, integer) IS 'Returns the effects of a change in the format of app.describe_effects: each row before the whole change and after it.';
 
 COMMENT ON FUNCTION "app"."read_expenses"(text[]) IS 'Returns one-off expenses as list_expenses shows them, with their versions.';
 
@@ -26144,7 +26669,7 @@ COMMENT ON FUNCTION "app"."read_income_name"(text) IS 'Returns the words of an i
 
 COMMENT ON FUNCTION "app"."read_kept"(text) IS 'Returns the fields that a merge reports.';
 
-COMMENT ON FUNCTION "app"."read_place"(app.documents, text, jsonb) IS 'Returns the place at confirmed labels; null unless each label occurs once and all have the same value. An amount must be the largest of its document exactly if it was in the confirmed document.';
+COMMENT ON FUNCTION "app"."read_place"(app.documents, text, jsonb) IS 'Returns the place at confirmed labels; null unless each label occurs once and all have the same value. An amount must be the largest of its document if and only if the confirmed amount was.';
 
 COMMENT ON FUNCTION "app"."read_preferences"(text) IS 'Returns the preferences of the owner, the organization and its members'' mails that update_settings can change, as one row with the organization''s id.';
 
@@ -26152,17 +26677,17 @@ COMMENT ON FUNCTION "app"."read_security_events"(text, uuid) IS 'Returns the lat
 
 COMMENT ON FUNCTION "app"."read_settings"(app.context) IS 'Returns the settings that update_settings can change: the organization''s, and the person''s own mail preferences.';
 
-COMMENT ON FUNCTION "app"."recall_answers"(app.context, app.import_batches, integer, integer) IS 'Answers questions about rows as a person last answered the same question about a line of the account with the same words and a similar amount.';
+COMMENT ON FUNCTION "app"."recall_answers"(app.context, app.import_batches, integer, integer) IS 'Answers a question about a row with a person''s last answer to the same question, for a line of the account with the same words and a similar amount. A row without a question is a transfer if the latest such line was one.';
 
 COMMENT ON FUNCTION "app"."reconcile"(app.context, jsonb) IS 'Tool reconcile. Returns data {account, from, to, bank_only, books_only, their counts, linked_count, without_document_count: payments in either without a document, balance?, balances, transfers, totals}, and warns when no statement covers the period, its balances differ, or the balance of its last day is unknown.';
 
-COMMENT ON FUNCTION "app"."record_autopay"(app.expenses, date) IS 'Records the open occurrences that count as paid (app.is_paid_by_autopay) as paid on their due dates, with their known or latest amount, each as a change that can be undone. Occurrences without any amount wait.';
+COMMENT ON FUNCTION "app"."record_autopay"(app.expenses, date) IS 'Records the open occurrences that count as paid (app.is_paid_by_autopay) as paid on their due dates, with their known or latest amount. Each becomes a change that can be undone. Occurrences without any amount wait.';
 
 COMMENT ON FUNCTION "app"."refresh_bill"(text, date) IS 'Brings a bill up to date as of a day: its rows, automatic payments and next_due. Ends it when no scheduled date is left and none is open. Overdue dates keep a bill active. Locks the bill; leaves paused and cancelled ones alone.';
 
 COMMENT ON FUNCTION "app"."refresh_import"(app.context, app.import_batches) IS 'Matches rows again where the books have changed since.';
 
-COMMENT ON FUNCTION "app"."refuse_alteration"() IS 'Raises insufficient_privilege for items of any change other than the current one, and for a read count that rises by more than one or falls.';
+COMMENT ON FUNCTION "app"."refuse_alteration"() IS 'Raises insufficient_privilege for items of any change other than the current one, and for a read count that falls or rises by more than one.';
 
 COMMENT ON FUNCTION "app"."refuse_closed_month"() IS 'Rejects changes to payments in a closed month, and to their expenses, with month_closed. Allows relabeling if the organization does.';
 
@@ -26174,7 +26699,7 @@ COMMENT ON FUNCTION "app"."refuse_matched_twice"(app.import_batches) IS 'Ends th
 
 COMMENT ON FUNCTION "app"."refuse_reader"() IS 'Ends a writing tool with forbidden_role when the person''s role is read-only, or insufficient_scope when their app may only read.';
 
-COMMENT ON FUNCTION "app"."rejudge_statement"(app.provider_statements, app.expense_occurrences) IS 'Returns a statement with its reason and usual amount as of now. They change when its date is reopened, a payment is undone, or the bill''s currency changes.';
+COMMENT ON FUNCTION "app"."rejudge_statement"(app.provider_statements, app.expense_occurrences) IS 'Returns a statement with its current reason and usual amount. They change when its date is reopened, a payment is undone, or the bill''s currency changes.';
 
 COMMENT ON FUNCTION "app"."remember_layout"(app.context, app.import_batches) IS 'Stores the answers about an import''s columns and conventions for its account and header line. Keeps the latest 20 header lines per account.';
 
@@ -26182,13 +26707,13 @@ COMMENT ON FUNCTION "app"."remove_rows"(text, text[]) IS 'Reverts the creation o
 
 COMMENT ON FUNCTION "app"."remove_transfers"(app.context, app.import_batches) IS 'Deletes expenses that are halves of transfers. Returns whether any of them, or a half''s line, has changed since matching.';
 
-COMMENT ON FUNCTION "app"."replan_bill"(app.expenses, date, timestamp with time zone) IS 'Removes open dates from a day on (or created since an instant) that a bill no longer has: for an active bill, dates off its schedule or before the end of its pause; for a paused or cancelled one, all. Partly paid dates stay.';
+COMMENT ON FUNCTION "app"."replan_bill"(app.expenses, date, timestamp with time zone) IS 'Removes open dates, from a day on (or created since an instant), that a bill no longer has. An active bill loses dates that are off its schedule or before the end of its pause; a paused or cancelled one loses all. Partly paid dates stay.';
 
 COMMENT ON FUNCTION "app"."reprice_bill"(app.expenses, date, timestamp with time zone) IS 'Sets the bill''s amount and currency on its open dates that are due from a day on (and created since an instant). An amount set for one date or fetched from a provider stays.';
 
 COMMENT ON FUNCTION "app"."request_name"() IS 'Returns the id of the running transaction''s request; null without one. As application_name, it appears in the database''s log and in pg_stat_activity until the transaction ends.';
 
-COMMENT ON FUNCTION "app"."require_account"(app.context, text, text) IS 'Returns the account with a name or id. Ends the tool with not_found and the names that the person sees.';
+COMMENT ON FUNCTION "app"."require_account"(app.context, text, text) IS 'Returns the account with a name or id, without one the only account. Ends the tool with not_found and the names that the person sees.';
 
 COMMENT ON FUNCTION "app"."require_bill"(app.context, text) IS 'Returns the organization''s bill with this id; ends the tool with not_found if missing.';
 
@@ -26202,9 +26727,9 @@ COMMENT ON FUNCTION "app"."review_bills"(app.context, jsonb) IS 'Tool review_bil
 
 COMMENT ON FUNCTION "app"."rhythm_name"(text) IS 'Returns the name of a rhythm without its month: "Salary" for "Salary October 2026".';
 
-COMMENT ON FUNCTION "app"."room_for_documents"(timestamp with time zone) IS 'Returns how many more bytes of documents the organization may store; negative after a change to a smaller plan.';
+COMMENT ON FUNCTION "app"."room_for_documents"(timestamp with time zone) IS 'Returns the number of bytes left for the organization''s documents; negative after a change to a smaller plan.';
 
-COMMENT ON FUNCTION "app"."room_for_mail"(text, timestamp with time zone) IS 'Returns how many more bytes of mail an organization may receive, in addition to its documents.';
+COMMENT ON FUNCTION "app"."room_for_mail"(text, timestamp with time zone) IS 'Returns the number of bytes left for an organization''s mail, in addition to its documents.';
 
 COMMENT ON FUNCTION "app"."rows_of_record"(text) IS 'Returns the ids of the rows that belong to a record, given by its id or a part of its name or payee.';
 
@@ -26228,6 +26753,8 @@ COMMENT ON FUNCTION "app"."schedule_days"(app.expenses) IS 'Returns the days of 
 
 COMMENT ON FUNCTION "app"."schedule_index"(app.expenses, date) IS 'Returns the number of the first scheduled date on or after a day, which is also the number of earlier dates.';
 
+COMMENT ON FUNCTION "app"."scheduled_dates"(app.expenses, integer, integer) IS 'Returns the dates with these numbers in a bill''s schedule; empty if a number is null.';
+
 COMMENT ON FUNCTION "app"."scheduled_on"(app.expenses, integer) IS 'Returns the date of number n (from 0) of a bill''s schedule, whether or not the schedule ends earlier.';
 
 COMMENT ON FUNCTION "app"."sees_account"(app.accounts) IS 'Whether the person sees a line or balance of an account, or is importing a file for it. The name of an account can be as private as its lines.';
@@ -26244,7 +26771,7 @@ COMMENT ON FUNCTION "app"."settle_match"(jsonb, jsonb) IS 'Returns a match with 
 
 COMMENT ON FUNCTION "app"."settle_occurrence"(app.context, app.expenses, app.expense_occurrences, bigint, date, text, uuid, app.payments) IS 'Pays an occurrence: the unpaid rest or a given amount. A smaller amount leaves it open.';
 
-COMMENT ON FUNCTION "app"."settle_proposal"(text, uuid, text, text, text, timestamp with time zone) IS 'Answers a proposal. Returns {outcome: approved | refused | withdrawn | stale, change_id?, problem?, result?}, or the obstacle: unknown, already, expired, changed (another hash), not_allowed (why: the proposal to withdraw is another person''s, it is the person''s own, only the page may decide it, or it needs another approver), busy; or identity.refuse_deleting.';
+COMMENT ON FUNCTION "app"."settle_proposal"(text, uuid, text, text, text, timestamp with time zone) IS 'Answers a proposal. Returns {outcome: approved | refused | withdrawn | stale, change_id?, problem?, result?}. Other outcomes: unknown, already, expired, changed (another hash), busy, not_allowed, or the result of identity.refuse_deleting. not_allowed has why: the person withdraws another person''s proposal, decides their own, must decide on the page, or may not approve it.';
 
 COMMENT ON FUNCTION "app"."settle_up"(app.context, jsonb) IS 'Tool settle_up. Returns data {settlement {status, id?, from?, to?, amount, currency, date}, balances: after it}. Without an amount, it settles the whole balance.';
 
@@ -26256,7 +26783,7 @@ COMMENT ON FUNCTION "app"."shared_preferences"() IS 'Returns the preferences tha
 
 COMMENT ON FUNCTION "app"."shortest_gap"(app.expenses) IS 'Returns the minimum number of days between two due dates of a bill. Callers skip arithmetic if a period can contain only one.';
 
-COMMENT ON FUNCTION "app"."show_spending_chart"(app.context, jsonb) IS 'Tool show_spending_chart. Returns data {chart, today, period, currency, unit?, rows or lines, total, compared?, budgets?, books_begin?, unconverted}, from which the presenter builds the series.';
+COMMENT ON FUNCTION "app"."show_spending_chart"(app.context, jsonb) IS 'Tool show_spending_chart. Returns data {chart, today, period, currency, unit?, rows or lines, total, compared?, budgets?, books_begin?, unconverted}; the presenter builds the series.';
 
 COMMENT ON FUNCTION "app"."shown_id"(text) IS 'Returns the id that people see for a payment: a one-off expense''s, or the payment''s own for a bill.';
 
@@ -26266,15 +26793,15 @@ COMMENT ON FUNCTION "app"."signed_minor"(text, bigint) IS 'Returns an amount as 
 
 COMMENT ON FUNCTION "app"."sole_account"(app.forecast_position[]) IS 'Returns the only account that isn''t a card; null with several.';
 
-COMMENT ON FUNCTION "app"."sort_words"(text) IS 'The words by which people search for a sort of income, such as "tax refund".';
+COMMENT ON FUNCTION "app"."sort_words"(text) IS 'Returns the search words for a sort of income, such as "tax refund".';
 
 COMMENT ON FUNCTION "app"."spell_id"(text, bigint) IS 'Returns an id of 60 bits as text: the prefix, an underscore and 15 hexadecimal digits.';
 
-COMMENT ON FUNCTION "app"."spell_rhythm"(text, integer) IS 'The name of a rhythm, as in log_expenses.';
+COMMENT ON FUNCTION "app"."spell_rhythm"(text, integer) IS 'Returns the name of a rhythm, as in log_expenses.';
 
 COMMENT ON FUNCTION "app"."spend_from"(app.context, app.forecast_basis, app.forecast_day[], text, jsonb, date) IS 'Subtracts the argument spend from the days of the total and of the paying account, from its day on.';
 
-COMMENT ON FUNCTION "app"."split_minor"(text) IS 'The sum of a split''s parts.';
+COMMENT ON FUNCTION "app"."split_minor"(text) IS 'Returns the sum of a split''s parts.';
 
 COMMENT ON FUNCTION "app"."split_payment"(app.context, text[], jsonb) IS 'Splits a one-off expense, or an existing split again, into the parts in changes. Existing records keep their ids, missing ones are added, and surplus ones are deleted. A single part ends the split.';
 
@@ -26292,11 +26819,11 @@ COMMENT ON FUNCTION "app"."status_on"(app.expenses, date) IS 'Returns the status
 
 COMMENT ON FUNCTION "app"."step_index"(date, integer, date) IS 'Returns the number of the first date on or after a day, among dates that are a number of months apart, starting at the anchor.';
 
-COMMENT ON FUNCTION "app"."step_of_days"(date, date, date) IS 'Returns the distance between a period and the one to compare it with. A year to date shifts by a year, and whole months from any day by as many months. A period that starts on the 1st shifts by the months it touches, any other by its days.';
+COMMENT ON FUNCTION "app"."step_of_days"(date, date, date) IS 'Returns the distance between a period and its comparison period. A year to date shifts by a year, and whole months from any day by as many months. A period that starts on the 1st shifts by the months it touches, any other by its days.';
 
 COMMENT ON FUNCTION "app"."store_bill_amounts"(app.context, jsonb) IS 'Second call of tool sync_bill_amounts, with the results of the queries: results [{link_id, lease_token, period, answer}], answer in the form of app.keep_answer. Returns data {bills}.';
 
-COMMENT ON FUNCTION "app"."subscription_id"(text, text, text) IS 'Returns the same id for the same grant, event and address, so that subscribing again renews.';
+COMMENT ON FUNCTION "app"."subscription_id"(text, text, text) IS 'Returns the same id for the same grant, event and address, so that subscribing again renews the subscription.';
 
 COMMENT ON FUNCTION "app"."suggest_categories"(text) IS 'Returns up to three categories similar to an unknown name, the most likely first.';
 
@@ -26318,11 +26845,11 @@ COMMENT ON FUNCTION "app"."sum_spending"(app.context, app.expense_filter, app.pe
 
 COMMENT ON FUNCTION "app"."sum_transfers"(text, date, date, text[]) IS 'Returns the totals of transfers between own accounts in a period: [{from, to, count, amount, currency}]. from and to are accounts, or the kind of line if no statement shows the other account. At most 20.';
 
-COMMENT ON FUNCTION "app"."sum_up_update"(app.context, app.expenses, app.expenses, jsonb, app.expense_occurrences) IS 'The changes made to a bill: {name, status?, fields?, from?, occurrence? {action, due_on, until?, amount?, currency}, is_disconnected?}.';
+COMMENT ON FUNCTION "app"."sum_up_update"(app.context, app.expenses, app.expenses, jsonb, app.expense_occurrences) IS 'Returns the changes made to a bill: {name, status?, fields?, from?, occurrence? {action, due_on, until?, amount?, currency}, is_disconnected?}.';
 
 COMMENT ON FUNCTION "app"."summarize_effects"(jsonb) IS 'Returns an import''s effects for the list of changes: {pays?, corrects?, removes?: {count, first}}.';
 
-COMMENT ON FUNCTION "app"."summarize_income"(app.context, jsonb) IS 'Income, or with kind net income less spending, for summarize_spending: {period, rows, total, unconverted}. Each amount is converted at the rate of its day.';
+COMMENT ON FUNCTION "app"."summarize_income"(app.context, jsonb) IS 'Returns income, or income less spending with kind net, for summarize_spending: {period, rows, total, unconverted}. Each amount is converted at the rate of its day.';
 
 COMMENT ON FUNCTION "app"."summarize_spending"(app.context, jsonb) IS 'Tool summarize_spending. Returns data {period, rows, total, budgets?, fx, unconverted, tax_by_currency?, no_match?}.';
 
@@ -26330,7 +26857,7 @@ COMMENT ON FUNCTION "app"."sync_bill_amounts"(app.context, jsonb) IS 'First call
 
 COMMENT ON FUNCTION "app"."sync_fact"(text, jsonb) IS 'Returns the result of querying a provider, as a code from a closed list with its facts, which TypeScript phrases.';
 
-COMMENT ON FUNCTION "app"."take_fact"(jsonb, text, jsonb) IS 'Returns the facts with the value of a place, unless the fact is known, the amount has no certain currency, or the due date would be before the date of the document.';
+COMMENT ON FUNCTION "app"."take_fact"(jsonb, text, jsonb) IS 'Returns the facts with the value of a place. Ignores it if the fact is known, the amount has no certain currency, or the due date would precede the document.';
 
 COMMENT ON FUNCTION "app"."take_over"(app.payments, app.payments) IS 'Merges one payment into another, which takes over missing fields and earlier merges.';
 
@@ -26342,17 +26869,19 @@ COMMENT ON FUNCTION "app"."tax_in"(app.expense_filter) IS 'Returns the tax in th
 
 COMMENT ON FUNCTION "app"."tax_of"(bigint, numeric) IS 'Returns the tax included in an amount, in minor units, at a rate in percent.';
 
-COMMENT ON FUNCTION "app"."term_months"(app.expenses) IS 'The renewal term of a contract: as recorded (0: continues until it is cancelled), else the usual one if it is known to renew. Null if unknown.';
+COMMENT ON FUNCTION "app"."term_months"(app.expenses) IS 'Returns the renewal term of a contract: as recorded (0: continues until it is cancelled), otherwise the usual one if it is known to renew. Null if unknown.';
 
-COMMENT ON FUNCTION "app"."term_years"(app.expenses) IS 'The usual renewal term: the bill''s period if it is yearly or longer, otherwise one year.';
+COMMENT ON FUNCTION "app"."term_years"(app.expenses) IS 'Returns the usual renewal term: the bill''s period if it is yearly or longer, otherwise one year.';
 
-COMMENT ON FUNCTION "app"."text_likeness"(text, text) IS 'Returns how similar two names are, from 0 to 1; 1 when a word of one begins with the other.';
+COMMENT ON FUNCTION "app"."text_likeness"(text, text) IS 'Returns the similarity of two names, from 0 to 1; 1 when a word of one begins with the other.';
 
 COMMENT ON FUNCTION "app"."this_month"(text, boolean, date, date, date) IS 'Whether a bill has no open date until the end of the calendar month and at least one payment in it. Includes automatic payments that are not recorded yet.';
 
 COMMENT ON FUNCTION "app"."times_a_month"(text, integer, integer) IS 'Returns the average number of a bill''s periods per month, however many days each has; null for a one-time bill.';
 
-COMMENT ON FUNCTION "app"."told_effects"(jsonb) IS 'The effects of a proposal, with the names of referenced rows and without their ids, which differ in each run.';
+COMMENT ON FUNCTION "app"."told_effects"(jsonb) IS 'Returns the effects of a proposal with the names of referenced rows instead of their ids, which differ in each run.';
+
+COMMENT ON FUNCTION "app"."tools_of_change"(text) IS 'Returns the tool of a change; for an undo, also the tools of the undone changes.';
 
 COMMENT ON FUNCTION "app"."total_drafts"(jsonb) IS 'Returns net sums by currency, with refunds subtracted: {"EUR": "12.00"}.';
 
@@ -26366,7 +26895,7 @@ COMMENT ON FUNCTION "app"."update_payments"(app.context, text[], jsonb) IS 'Upda
 
 COMMENT ON FUNCTION "app"."update_settings"(app.context, jsonb) IS 'Tool update_settings. Returns data {settings, category?, budgets?, payee_rules?, revalued?, layouts?}.';
 
-COMMENT ON FUNCTION "app"."usual_amount"(text, bigint, text) IS 'The best estimate of a bill''s cost: its amount, otherwise the latest known one in its currency, otherwise null.';
+COMMENT ON FUNCTION "app"."usual_amount"(text, bigint, text) IS 'Returns the best estimate of a bill''s cost: its amount, otherwise the latest known one in its currency, otherwise null.';
 
 COMMENT ON FUNCTION "app"."usual_statement"(app.expense_occurrences) IS 'Returns the median of the six amounts nearest to a due date; null when none is known.';
 
@@ -26376,43 +26905,43 @@ COMMENT ON FUNCTION "app"."visible_records"(text, text[]) IS 'Returns the record
 
 COMMENT ON FUNCTION "app"."warn_of_amounts"(app.context, jsonb) IS 'Returns a warning about new expenses of more than a hundred times the largest earlier one.';
 
-COMMENT ON FUNCTION "app"."warn_of_assignee"(app.expenses) IS 'A warning if a bill in a private category is assigned to a member who can''t see it and so gets no mail.';
+COMMENT ON FUNCTION "app"."warn_of_assignee"(app.expenses) IS 'Returns a warning if a bill in a private category is assigned to a member who can''t see it and so gets no mail.';
 
-COMMENT ON FUNCTION "app"."warn_of_balance"(app.accounts, date, bigint, text) IS 'Returns warnings about a stated balance in an unexpected currency, or beside a different one of a statement.';
+COMMENT ON FUNCTION "app"."warn_of_balance"(app.accounts, date, bigint, text) IS 'Returns warnings about a stated balance in an unexpected currency, or different from the balance in a statement.';
 
-COMMENT ON FUNCTION "app"."warn_of_balances"(jsonb) IS 'A warning with the balances that a deletion changes, before and after it. before: those of app.describe_balances, or null when nothing shared is deleted.';
+COMMENT ON FUNCTION "app"."warn_of_balances"(jsonb) IS 'Returns a warning with the balances that a deletion changes, before and after the deletion. before has the balances of app.describe_balances; null when nothing shared is deleted.';
 
 COMMENT ON FUNCTION "app"."warn_of_borders"(app.expense_filter, app.period, app.period) IS 'Returns a warning about bills that were paid in one of two compared periods and due outside it, up to a week apart.';
 
 COMMENT ON FUNCTION "app"."warn_of_budgets"(app.context, jsonb) IS 'Returns a warning about budgets of the current month and year that the logged items brought to 80 or 100 percent, or further over the limit.';
 
-COMMENT ON FUNCTION "app"."warn_of_charge"(bigint, text, text) IS 'A warning that a payment with a changed amount still counts with the bank''s earlier charge; field is the argument for the new charge.';
+COMMENT ON FUNCTION "app"."warn_of_charge"(bigint, text, text) IS 'Returns a warning that a payment with a changed amount still counts with the bank''s earlier charge; field is the argument for the new charge.';
 
-COMMENT ON FUNCTION "app"."warn_of_contract"(app.expenses, date) IS 'A warning about missing facts that the last day to cancel depends on.';
+COMMENT ON FUNCTION "app"."warn_of_contract"(app.expenses, date) IS 'Returns a warning about missing facts that determine the last day to cancel.';
 
 COMMENT ON FUNCTION "app"."warn_of_drafts"(app.context, jsonb) IS 'Returns warnings about duplicates, likely bills, future days, transfers between own accounts, cash, salaries, refunds, and amounts without a final value in the base currency.';
 
-COMMENT ON FUNCTION "app"."warn_of_estimates"(text[], app.money_sum[]) IS 'A warning that a total contains estimated amounts of these bills, and their sum.';
+COMMENT ON FUNCTION "app"."warn_of_estimates"(text[], app.money_sum[]) IS 'Returns a warning that a total contains estimated amounts, with the names of their bills and their sums by currency.';
 
-COMMENT ON FUNCTION "app"."warn_of_expected_income"(app.context, date, date, text[]) IS 'Warns of income that is expected in a period, or was expected in the last weeks of it, and is not in the books. words: patterns that the name or sort must match.';
+COMMENT ON FUNCTION "app"."warn_of_expected_income"(app.context, date, date, text[]) IS 'Warns of income that is not in the books: regular until it stopped, expected in the last weeks of a period, or still expected in it. words: patterns that the name or sort must match.';
 
-COMMENT ON FUNCTION "app"."warn_of_first_due"(app.expenses, date) IS 'A warning if the given first due date, today or later, is not one of the bill''s due dates, with the reason.';
+COMMENT ON FUNCTION "app"."warn_of_first_due"(app.expenses, date) IS 'Returns a warning, with the reason, if the given first due date is today or later and is not one of the bill''s due dates.';
 
-COMMENT ON FUNCTION "app"."warn_of_gaps"(app.accounts, date, date) IS 'Returns a warning about balances of a period that differ from the previous balance plus the lines between.';
+COMMENT ON FUNCTION "app"."warn_of_gaps"(app.accounts, date, date) IS 'Returns a warning about balances of a period that differ from the previous balance plus the lines in between.';
 
 COMMENT ON FUNCTION "app"."warn_of_hidden_income"() IS 'Warns people who may not see all income, without revealing whether hidden income exists.';
 
-COMMENT ON FUNCTION "app"."warn_of_income"(app.context, app.period, app.expense_filter) IS 'Warnings about income that is unknown: hidden, before the first record, or expected in the period.';
+COMMENT ON FUNCTION "app"."warn_of_income"(app.context, app.period, app.expense_filter) IS 'Returns warnings about income that is unknown: hidden, before the first record, or expected in the period.';
 
-COMMENT ON FUNCTION "app"."warn_of_mail"(app.context) IS 'Returns warnings about mail that list_documents cannot show: waiting for a decision, for people who may decide, and not stored in the last three days, also for the person in whose name it was read.';
+COMMENT ON FUNCTION "app"."warn_of_mail"(app.context) IS 'Returns warnings about mail that list_documents cannot show. People who may decide are warned about waiting mail and about mail of the last three days that was not stored. The person who sent or accepted such mail is warned, too.';
 
-COMMENT ON FUNCTION "app"."warn_of_missed"(app.expense_filter) IS 'Returns warnings about payments that a filter by category or words misses: those without a category, and those of a category with the words in its name.';
+COMMENT ON FUNCTION "app"."warn_of_missed"(app.expense_filter) IS 'Returns warnings about payments that a filter by category or words misses: those without a category, and those of a category whose name contains the words.';
 
-COMMENT ON FUNCTION "app"."warn_of_missed_bills"(app.context, text, text, text[], text) IS 'Returns warnings about bills that a filter misses: those without a category, or those of a category with the words in its name.';
+COMMENT ON FUNCTION "app"."warn_of_missed_bills"(app.context, text, text, text[], text) IS 'Returns warnings about bills that a filter misses: those without a category, or those of a category whose name contains the words.';
 
-COMMENT ON FUNCTION "app"."warn_of_open_dates"(app.context, app.expenses) IS 'Questions about a paused or cancelled bill: earlier due dates that are still open or partly paid.';
+COMMENT ON FUNCTION "app"."warn_of_open_dates"(app.context, app.expenses) IS 'Returns questions about a paused or cancelled bill: earlier due dates that are still open or partly paid.';
 
-COMMENT ON FUNCTION "app"."warn_of_own_only"() IS 'A warning for people who see only their own records. It does not reveal whether there are others.';
+COMMENT ON FUNCTION "app"."warn_of_own_only"() IS 'Returns a warning for people who see only their own records. It does not reveal whether other records exist.';
 
 COMMENT ON FUNCTION "app"."warn_of_parts"(text[]) IS 'Returns a warning when other parts of a deleted record''s split remain.';
 
@@ -26422,19 +26951,21 @@ COMMENT ON FUNCTION "app"."warn_of_recalled"(app.import_batches) IS 'Warns of ro
 
 COMMENT ON FUNCTION "app"."warn_of_recurring_charges"(app.context, app.import_batches) IS 'Warns of charges in this statement that recurred and belong to no bill.';
 
-COMMENT ON FUNCTION "app"."warn_of_refunds"(app.context, jsonb) IS 'Warnings about logged refunds without a matching payment, refunds that resemble an open reimbursement, and refunds named after another member.';
+COMMENT ON FUNCTION "app"."warn_of_refunds"(app.context, jsonb) IS 'Returns warnings about logged refunds without a matching payment, refunds that resemble an open reimbursement, and refunds named after another member.';
 
-COMMENT ON FUNCTION "app"."warn_of_reimbursed"(text[]) IS 'Warns that these expenses, if this call marked them as reimbursed, count as reimbursed in full.';
+COMMENT ON FUNCTION "app"."warn_of_reimbursed"(text[]) IS 'Warns that expenses marked as reimbursed by this call count as reimbursed in full.';
 
-COMMENT ON FUNCTION "app"."warn_of_resemblance"(app.context, jsonb, boolean) IS 'Warnings about logged items that share the name of a bill, its amount and payee, or the amount and day of a record that another member made or that has a similar name.';
+COMMENT ON FUNCTION "app"."warn_of_resemblance"(app.context, jsonb, boolean) IS 'Returns warnings about logged items that share the name of a bill, its amount and payee, or the amount and day of another member''s record or of a similarly named one.';
 
-COMMENT ON FUNCTION "app"."warn_of_share"(app.expenses) IS 'A warning about the limits of a share.';
+COMMENT ON FUNCTION "app"."warn_of_share"(app.expenses) IS 'Returns a warning that a share does not reduce totals.';
 
-COMMENT ON FUNCTION "app"."warn_of_twin"(app.context, app.expenses) IS 'A warning about another bill that may be the same as a new one: a bill of the same name, one that app.find_duplicates reports for its payee, or one of the same amount and frequency that is due within three days, unless their payees or categories differ.';
+COMMENT ON FUNCTION "app"."warn_of_twin"(app.context, app.expenses) IS 'Returns a warning about a bill that may be the same as a new one. It has the same name, app.find_duplicates reports it for the payee, or it has the same amount and frequency and is due within three days. The last case excludes bills with a different payee or category.';
 
 COMMENT ON FUNCTION "app"."warn_of_unfound"(app.context, jsonb) IS 'Returns warnings about payments that the filter could not compare.';
 
-COMMENT ON FUNCTION "app"."warn_of_unknown_balance"(app.context, app.accounts, date) IS 'Returns a warning with the known balances around a day for which the account has none.';
+COMMENT ON FUNCTION "app"."warn_of_unknown_balance"(app.context, app.accounts, date) IS 'Returns a warning with the known balances around a day without a balance.';
+
+COMMENT ON FUNCTION "app"."warn_of_unpaired"(app.context, date) IS 'Warns people who see everything of expenses that seem to be transfers, because somebody who may not see them imported the other half: {pairs: [{name, date, amount, currency, account of the other half, ids}]}, at most five.';
 
 COMMENT ON FUNCTION "app"."warn_of_unsettled"(app.context, app.expense_filter) IS 'Returns warnings about amounts in a period that will change: automatic payments recorded with an estimate, and automatic payments missing from the total because their amount is unknown.';
 
@@ -26442,7 +26973,7 @@ COMMENT ON FUNCTION "app"."warn_of_unspent"(app.context, app.import_batches, jso
 
 COMMENT ON FUNCTION "app"."warn_of_unvalued"(app.expense_filter) IS 'Returns a warning about payments that cannot be compared with a filter''s amounts because no rate is known.';
 
-COMMENT ON FUNCTION "app"."warn_of_update"(app.context, app.expenses, app.expenses, jsonb, app.expense_occurrences) IS 'Warnings about a change of a bill.';
+COMMENT ON FUNCTION "app"."warn_of_update"(app.context, app.expenses, app.expenses, jsonb, app.expense_occurrences) IS 'Returns warnings about a change of a bill.';
 
 COMMENT ON FUNCTION "app"."warning"(text, jsonb) IS 'Returns a warning to add to the result: a code from a closed list, and the facts for its message.';
 
@@ -26460,11 +26991,13 @@ COMMENT ON FUNCTION "app"."without_months"(text[]) IS 'Returns the words of a na
 
 COMMENT ON FUNCTION "app"."word_in_languages"(text) IS 'Returns a pattern for folded text with a word in the languages of statements; null for most words.';
 
-COMMENT ON FUNCTION "app"."word_patterns"(text) IS 'Returns patterns for folded text that contains all words of a query, in any order; null without words.';
+COMMENT ON FUNCTION "app"."word_patterns"(text) IS 'Returns patterns that match folded text with all words of a query in any order; null without words.';
 
 COMMENT ON FUNCTION "app"."worth_in"(text, text, date) IS 'Returns the value of a currency''s minor unit in another currency; null without a rate.';
 
-COMMENT ON FUNCTION "app"."write_balance"(app.context, text, date, bigint, text, text) IS 'Stores a balance. Status created, updated (this person stated another amount for the day), or duplicate.';
+COMMENT ON FUNCTION "app"."worth_of"(jsonb, bigint) IS 'Returns the amount of a captured row, negative for refunds, zero for a missing row.';
+
+COMMENT ON FUNCTION "app"."write_balance"(app.context, text, date, bigint, text, text) IS 'Stores a balance. The status is created, updated (this person stated another amount for the day) or duplicate.';
 
 COMMENT ON FUNCTION "app"."write_bill"(app.expenses) IS 'Writes the changed columns of a bill, if any.';
 
@@ -26486,19 +27019,31 @@ COMMENT ON FUNCTION "app"."write_statement_date"(app.context, app.expenses, date
 
 COMMENT ON FUNCTION "app"."write_statement_lines"(app.context, app.import_batches) IS 'Writes an import''s rows as statement lines and links their payments. Returns the number of lines that should have a payment but don''t.';
 
+COMMENT ON FUNCTION "billing"."derive_plan"(identity.organizations, timestamp with time zone) IS 'Sets an organization''s plan from its best eligible subscription and returns it. The end of an old subscription must not remove the plan of a newer one.';
+
 COMMENT ON FUNCTION "billing"."grace_ends_at"(timestamp with time zone) IS 'Returns the end of the grace period of an overdue plan; null when no payment is overdue.';
 
-COMMENT ON FUNCTION "billing"."parked_reason"(billing.payment_events, timestamp with time zone) IS 'The reason a parked event waits at an instant; replayable: it no longer waits.';
+COMMENT ON FUNCTION "billing"."parked_reason"(billing.payment_events, timestamp with time zone) IS 'Returns the reason that a parked event waits at an instant, or replayable if it no longer waits.';
+
+COMMENT ON FUNCTION "billing"."plan_endings"(identity.organizations, timestamp with time zone, timestamp with time zone) IS 'Returns the ends of a trial, grace period or canceled subscription between two instants, with the features lost at each. Leaves out ends that a later payment undid.';
 
 COMMENT ON FUNCTION "billing"."plans_enabled"() IS 'Whether plans limit the features of organizations.';
 
 COMMENT ON FUNCTION "billing"."settle_subscription"(text, timestamp with time zone) IS 'Applies the parked events of a subscription if its organization and plan are known. Updates its binding, its state by the logical clock, and the organization''s plan, and adds one audit row if the subscription determines the plan.';
 
-COMMENT ON FUNCTION "billing"."subscriptions_with_a_say"(identity.organizations, timestamp with time zone) IS 'The subscriptions that can determine an organization''s plan, best first. The caller must check that a plan set by hand outranks subscriptions that never were active.';
+COMMENT ON FUNCTION "billing"."subscriptions_with_a_say"(identity.organizations, timestamp with time zone) IS 'Returns the subscriptions that can determine an organization''s plan, best first. The caller must check that a plan set by hand outranks subscriptions that were never active.';
 
-COMMENT ON FUNCTION "identity"."barred_by"() IS 'Returns why the person of the request''s claims may not write: their role, or else their app''s grant; null if they may.';
+COMMENT ON FUNCTION "identity"."barred_by"() IS 'Returns the obstacle to writing for the person of the request''s claims: their role, otherwise their app''s grant; null if they may write.';
+
+COMMENT ON FUNCTION "identity"."current_organization_id"() IS 'Returns the organization of the request''s claims; null unless the person is an active member.';
 
 COMMENT ON FUNCTION "identity"."describe_state"(text, uuid, timestamp with time zone) IS 'Returns the header of an organization''s pages: {name, deletes_at, owner, is_owner, takes_changes: whether the organization accepts changes, writes: whether their role may write, tabs: {exports: whether they may export, plans: whether plans are on, organizations: theirs}}.';
+
+COMMENT ON FUNCTION "identity"."effective_plan"(identity.organizations, timestamp with time zone) IS 'Returns the plan whose features apply at an instant: the best of the paid plan, a past-due plan in its grace period, and a running trial; the largest when plans are off.';
+
+COMMENT ON FUNCTION "identity"."end_membership"(text, uuid, uuid, timestamp with time zone) IS 'Ends a membership locked by identity.hold_memberships, with the member''s grants, calendar, waiting imports, proposals, invitations and mails. Returns the number of bills that are now unassigned.';
+
+COMMENT ON FUNCTION "identity"."find_organization_id"() IS 'Returns the organization of the request''s claims, read from the tables; null unless the person is an active member.';
 
 COMMENT ON FUNCTION "identity"."find_standing"() IS 'Returns the standing of the request''s person, read from the tables; all null without an active membership. Through a read-only app, it has only the reading rights.';
 
@@ -26506,7 +27051,7 @@ COMMENT ON FUNCTION "identity"."found_organization"(uuid, text, text, boolean, t
 
 COMMENT ON FUNCTION "identity"."hold_account"(uuid) IS 'Prevents the deletion of a person''s account until the transaction ends; false when the deletion is already scheduled. Functions that create organizations, add members or connect apps call it first.';
 
-COMMENT ON FUNCTION "identity"."hold_invitation"(uuid, text, timestamp with time zone) IS 'Returns facts about an invitation that a person wants to change, and holds its organization''s members until the end of the transaction; or the outcome that refuses it: unknown, not_allowed, or one of identity.hold_members.';
+COMMENT ON FUNCTION "identity"."hold_invitation"(uuid, text, timestamp with time zone) IS 'Returns facts about an invitation that a person wants to change, or the outcome of a refusal: unknown, not_allowed, or one of identity.hold_members. Holds the organization''s members until the end of the transaction.';
 
 COMMENT ON FUNCTION "identity"."hold_members"(text, uuid, timestamp with time zone) IS 'identity.lock_members for a person who changes members. Returns identity.refuse_deleting, whose result stays valid until the transaction ends.';
 
@@ -26534,6 +27079,8 @@ COMMENT ON FUNCTION "identity"."may_remove"(text, uuid, uuid, timestamp with tim
 
 COMMENT ON FUNCTION "identity"."note_standing"() IS 'Looks up the standing of the person in the request''s claims once for the rest of the tool.';
 
+COMMENT ON FUNCTION "identity"."others_in"(text, uuid) IS 'Returns the sign-in addresses of everybody else in an organization.';
+
 COMMENT ON FUNCTION "identity"."refuse_change"(text, uuid, timestamp with time zone) IS 'Returns the answer if an organization accepts no changes: {"outcome":"no_changes","id","state"}, with state from identity.describe_state. Returns null if it accepts changes, and for non-members.';
 
 COMMENT ON FUNCTION "identity"."refuse_deleting"(text, uuid, timestamp with time zone) IS 'identity.refuse_change for features of every plan: refuses only while the organization is being deleted.';
@@ -26542,7 +27089,7 @@ COMMENT ON FUNCTION "identity"."refuse_passwords"(jsonb) IS 'Custom access token
 
 COMMENT ON FUNCTION "identity"."reminder_address"(identity.profiles) IS 'Returns a person''s address for reminders: the chosen one once it is confirmed, until then the sign-in address.';
 
-COMMENT ON FUNCTION "identity"."sees"() IS 'The records a person sees (identity.standing); null without a membership.';
+COMMENT ON FUNCTION "identity"."sees"() IS 'Returns the records a person sees (identity.standing); null without a membership.';
 
 COMMENT ON FUNCTION "identity"."sees_everything"() IS 'Whether the person of the request''s claims sees everything in the organization. Policies check this first, so that the other conditions cost nothing if no data is hidden.';
 
@@ -26560,11 +27107,13 @@ COMMENT ON FUNCTION "jobs"."collect_documents"(timestamp with time zone) IS 'Cre
 
 COMMENT ON FUNCTION "jobs"."collect_plan_ends"(timestamp with time zone) IS 'Adds the ends of plans to the digests of the day, after the bills, because an earlier digest would exclude the bills: {digests, reminders}.';
 
+COMMENT ON FUNCTION "jobs"."describe_digest"(jobs.reminder_digests, timestamp with time zone) IS 'Returns the content of a digest at an instant: its recipient and bills by organization; reminds_of and tells_of: the log rows it covers. Null without content or recipient.';
+
 COMMENT ON FUNCTION "jobs"."describe_plan_end"(identity.profiles, identity.memberships, identity.organizations, jobs.notice_log[], timestamp with time zone) IS 'Returns a digest''s notice of the end of an organization''s plan, on the day itself or within a week before it: {reason, on, days, has_ended, is_day, stops, may_change, owner, due, tells_of}. Null if no plan ends, or a payment prevented the end.';
 
 COMMENT ON FUNCTION "jobs"."describe_waiting_mails"(identity.profiles, identity.memberships, timestamp with time zone, timestamp with time zone) IS 'Returns the mail that waits for a decision at the time of a digest: {count, is_new: some arrived since the last digest, until: the day when the first is deleted}; null if none waits, and for people who may not decide.';
 
-COMMENT ON FUNCTION "jobs"."due_again"(app.expenses, date, identity.memberships, identity.profiles, timestamp with time zone) IS 'Returns one row for a due date that a digest reminded of, if a later reminder is now due that no digest of the person contains yet.';
+COMMENT ON FUNCTION "jobs"."due_again"(app.expenses, date, identity.memberships, identity.profiles, timestamp with time zone) IS 'Returns one row for a due date after its first reminder, if a later reminder is due and no digest of the person contains it yet.';
 
 COMMENT ON FUNCTION "jobs"."end_reviews"(timestamp with time zone) IS 'Schedules the deletion of organizations whose reviewer''s access expired or was revoked, with their people, after the usual grace period: {"reviews": number}.';
 
@@ -26576,31 +27125,33 @@ COMMENT ON FUNCTION "jobs"."find_waiting"(timestamp with time zone) IS 'Returns 
 
 COMMENT ON FUNCTION "jobs"."give_up_batches"(timestamp with time zone) IS 'Ends digests that were sent a day ago without an answer. Returns their number.';
 
-COMMENT ON FUNCTION "jobs"."last_told"(uuid, date, timestamp with time zone) IS 'Returns the time of a person''s last digest before a day, at most 31 days ago. It covered everything until then.';
+COMMENT ON FUNCTION "jobs"."last_told"(uuid, date, timestamp with time zone) IS 'Returns the time of a person''s last digest before a day, at most 31 days ago. That digest covered everything until then.';
 
 COMMENT ON FUNCTION "jobs"."latest_today"(timestamp with time zone) IS 'Returns the latest calendar date anywhere in the world at an instant.';
 
-COMMENT ON FUNCTION "jobs"."lock_stale_bills"(timestamp with time zone, jsonb) IS 'Locks and returns the bills of a page that still wait for their passed date, with the number of bills that another writer has locked, which may also be waiting.';
+COMMENT ON FUNCTION "jobs"."lock_stale_bills"(timestamp with time zone, jsonb) IS 'Locks and returns the bills of a page that still wait for their passed date. Also returns the number of bills that another writer has locked; they may be waiting, too.';
 
 COMMENT ON FUNCTION "jobs"."lost_its_occurrence"(app.provider_statements) IS 'Whether a statement has lost its date: the date was recreated without the amount, because the bill was resumed or is now due on another day.';
 
 COMMENT ON FUNCTION "jobs"."may_fetch"(text, timestamp with time zone) IS 'Whether the job may query the providers of an organization: its plan includes it, and its owner is not suspended.';
 
-COMMENT ON FUNCTION "jobs"."new_low_balances"(uuid, text, timestamp with time zone) IS 'Returns the coming falls of balances that no digest of a person mentions. A fall is new if it is more than 7 days earlier than the mentioned one, or if that one passed more than 7 days ago and before the last balance.';
+COMMENT ON FUNCTION "jobs"."new_low_balances"(uuid, text, timestamp with time zone) IS 'Returns the coming falls of balances that no digest of a person mentions. A fall is new if it is more than 7 days earlier than the mentioned one. It is also new if the mentioned one passed more than 7 days ago and before the last balance.';
 
-COMMENT ON FUNCTION "jobs"."notices_due"(app.expenses, identity.memberships, identity.profiles, timestamp with time zone) IS 'The notices about a bill for a person at an instant that no digest of theirs contains yet.';
+COMMENT ON FUNCTION "jobs"."notices_due"(app.expenses, identity.memberships, identity.profiles, timestamp with time zone) IS 'Returns the notices about a bill for a person at an instant that no digest of theirs contains yet.';
 
-COMMENT ON FUNCTION "jobs"."nudge_due"(app.expenses, date, identity.memberships, identity.profiles, timestamp with time zone) IS 'Returns one row for an open date that passed, or whose snooze ended, 3, 7, 21, 35 … days ago or up to two days more, if no digest of the person contains it yet. Ends after two years. Skips daily bills, which are in every mail.';
+COMMENT ON FUNCTION "jobs"."nudge_due"(app.expenses, date, identity.memberships, identity.profiles, timestamp with time zone) IS 'Returns one row if an open date or its snooze passed 3, 7, 21, 35 … days ago and no digest of the person contains it yet. A run may be up to two days late. Ends after two years. Skips daily bills, which are in every mail.';
 
-COMMENT ON FUNCTION "jobs"."nudged_days"(timestamp with time zone) IS 'Returns the days on which an overdue date must have been due to have a row in jobs.nudge_due.';
+COMMENT ON FUNCTION "jobs"."nudged_days"(timestamp with time zone) IS 'Returns the due days that jobs.nudge_due can report.';
 
-COMMENT ON FUNCTION "jobs"."plan_ends_today"(timestamp with time zone) IS 'Returns the people to mail about a plan that ends on their day, or ended up to two days before; about_on: the day in UTC, which does not depend on their time zone.';
+COMMENT ON FUNCTION "jobs"."open_digest"(identity.profiles, timestamp with time zone) IS 'Returns the person''s digest of the day, created if missing; null once it was sent or is being sent.';
 
-COMMENT ON FUNCTION "jobs"."provider_context"(text, timestamp with time zone) IS 'Returns the context in which the job stores an answer: the owner, on their day.';
+COMMENT ON FUNCTION "jobs"."plan_ends_today"(timestamp with time zone) IS 'Returns the people to mail about a plan that ends today in their time zone or ended up to two days ago. about_on is the day in UTC, which is the same for all of them.';
+
+COMMENT ON FUNCTION "jobs"."provider_context"(text, timestamp with time zone) IS 'Returns the job''s context for storing an answer: the owner, on their day.';
 
 COMMENT ON FUNCTION "jobs"."purge"(timestamp with time zone) IS 'Ends reviews and runs all three purges, as the role purger. Returns their results.';
 
-COMMENT ON FUNCTION "jobs"."purge_expired"(timestamp with time zone, integer) IS 'Deletes expired rows, a limited number per table (plus dependent rows), so that no run holds its locks for long. Returns the deleted rows by table, and how many changes lost their contents.';
+COMMENT ON FUNCTION "jobs"."purge_expired"(timestamp with time zone, integer) IS 'Deletes expired rows, a limited number per table (plus dependent rows), so that no run holds its locks for long. Returns the deleted rows by table, and the number of changes that lost their contents.';
 
 COMMENT ON FUNCTION "jobs"."purge_organizations"(timestamp with time zone, integer) IS 'Deletes organizations whose grace period is over, at most this many rows: {"organizations": number deleted, "rows"}. A larger organization takes several runs.';
 
@@ -26608,11 +27159,13 @@ COMMENT ON FUNCTION "jobs"."purge_people"(timestamp with time zone, integer) IS 
 
 COMMENT ON FUNCTION "jobs"."relies_on_mails"(identity.organizations, identity.memberships) IS 'Whether a member gets mails of an organization or has its calendar.';
 
-COMMENT ON FUNCTION "jobs"."reminder_due"(app.expenses, date, identity.memberships, identity.profiles, timestamp with time zone) IS 'Returns one row, with the end of its snooze, for a due date that is inside its lead window at an instant, or was snoozed to that day, if no digest of the person contains it yet.';
+COMMENT ON FUNCTION "jobs"."reminder_due"(app.expenses, date, identity.memberships, identity.profiles, timestamp with time zone) IS 'Returns one row, with the end of its snooze, for a due date inside its lead window at an instant or snoozed to that day. Returns none once a digest of the person contains it.';
+
+COMMENT ON FUNCTION "jobs"."reminders_of"(text, date, identity.memberships) IS 'Returns the digests that remind a member of a due date: from the reminder log for the owner, from the notice log for others.';
 
 COMMENT ON FUNCTION "jobs"."roll_bills"(jobs.stale_bill[], timestamp with time zone) IS 'Rolls locked bills that still wait for a passed date forward to their owners'' current date, as app.refresh_bill does for one bill. Returns their number.';
 
-COMMENT ON FUNCTION "jobs"."rolled_until"(timestamp with time zone) IS 'Returns the due date up to which all bills are rolled; null when unknown.';
+COMMENT ON FUNCTION "jobs"."rolled_until"(timestamp with time zone) IS 'Returns the latest due date that is rolled for all bills; null when unknown.';
 
 COMMENT ON FUNCTION "jobs"."stop_digests_of"(text, uuid, timestamp with time zone) IS 'Ends waiting mails to a member that were created before the member lost a role in an organization.';
 
@@ -26620,13 +27173,13 @@ COMMENT ON FUNCTION "jobs"."stopped_services"(identity.organizations, identity.m
 
 COMMENT ON FUNCTION "jobs"."vault_matches"(text, text[]) IS 'Returns whether the vault holds this address and one of the secrets with these SHA-256 digests (hex): {project_url, cron_secret}, each true or false, so that no value is revealed.';
 
-COMMENT ON FUNCTION "jobs"."void_log"(uuid[], timestamp with time zone) IS 'Another digest may repeat this content, because it is unknown whether the earlier ones arrived.';
+COMMENT ON FUNCTION "jobs"."void_log"(uuid[], timestamp with time zone) IS 'Voids the log rows of digests, so that another digest may repeat their content: it is unknown whether the earlier ones arrived.';
 
 COMMENT ON FUNCTION "jobs"."wants_mail"(identity.profiles) IS 'Whether a person gets mails, judging by their row.';
 
 COMMENT ON FUNCTION "oauth"."audit_grant"(oauth.grants, text, timestamp with time zone) IS 'Records the event of a grant; for a revocation, also the reason.';
 
-COMMENT ON FUNCTION "oauth"."consent_of"(text, uuid, timestamp with time zone) IS 'Returns the data for judging an authorization request: the client (null when unknown) and, for a signed-in person, their connections of this client, whether one of them is read-only, and their organizations.';
+COMMENT ON FUNCTION "oauth"."consent_of"(text, uuid, timestamp with time zone) IS 'Returns the data for judging an authorization request: the client (null when unknown) and, for a signed-in person, their organizations, their connections of this client, and whether one of these is read-only.';
 
 COMMENT ON FUNCTION "oauth"."count_ungranted"() IS 'Updates oauth.ungranted_counts. Its rows are locked from here to the end of the transaction, so the caller must not wait for a client afterwards.';
 
@@ -26654,15 +27207,15 @@ COMMENT ON FUNCTION "oauth"."wait_for_bucket"(text, integer, double precision, t
 
 COMMENT ON FUNCTION "public"."accept_handover"(uuid, text, uuid, timestamp with time zone) IS 'Makes the asked member the owner and the owner a manager, once: outcome accepted or unknown.';
 
-COMMENT ON FUNCTION "public"."accept_invitation"(text, uuid, text, timestamp with time zone) IS 'Makes a person a member by an invitation to the address they signed in with, once: {"outcome":"accepted","organization_id"}, not_onboarded, or the reason from read_invitation.';
+COMMENT ON FUNCTION "public"."accept_invitation"(text, uuid, text, timestamp with time zone) IS 'Makes a person a member through an invitation to their sign-in address, once: {"outcome":"accepted","organization_id"}, not_onboarded, or the reason from read_invitation.';
 
 COMMENT ON FUNCTION "public"."allow_subscriptions"(uuid, uuid, boolean, timestamp with time zone) IS 'Ends the subscriptions of an app at its owner''s request and refuses new ones, or allows them again. Outcome changed (also if nothing changed), or unknown_grant (also for another person''s or an ended grant).';
 
-COMMENT ON FUNCTION "public"."apply_payment_event"(jsonb, text, text, timestamp with time zone) IS 'Applies one verified event: {"outcome": applied | duplicate | stale | ignored | parked, "organization_id"?, "no_effect"?, "reason"?}. no_effect: why an applied event changed nothing. reason: why it is parked, or that its notes name another organization than the bound one. body_hash alone identifies duplicates.';
+COMMENT ON FUNCTION "public"."apply_payment_event"(jsonb, text, text, timestamp with time zone) IS 'Applies one verified event: {"outcome": applied | duplicate | stale | ignored | parked, "organization_id"?, "no_effect"?, "reason"?}. no_effect is the reason that an applied event changed nothing. reason is the reason for parking, or reports that the notes name a different organization from the bound one. body_hash alone identifies duplicates.';
 
 COMMENT ON FUNCTION "public"."approve_consent"(uuid, text, uuid, text, timestamp with time zone, text) IS 'Records that a person clicked Allow on a consent page: outcome approved (for 30 seconds and while the code is unused, a repetition returns the first answer), already_decided, unknown_client, not_a_member or feature_not_in_plan.';
 
-COMMENT ON FUNCTION "public"."authenticate_bearer"(text, text, timestamp with time zone, jsonb) IS 'For requests that run no tool: {outcome: ok | invalid_token | feature_not_in_plan | organization_deleting | limited, organization?, plan?, required_plan?, deletes_on?, retry_after?, first_use_in_hour?, grant_id?, barred_by?}. identity.barred_by supplies barred_by.';
+COMMENT ON FUNCTION "public"."authenticate_bearer"(text, text, timestamp with time zone, jsonb) IS 'Authenticates a request that runs no tool: {outcome: ok | invalid_token | feature_not_in_plan | organization_deleting | limited, organization?, plan?, required_plan?, deletes_on?, retry_after?, first_use_in_hour?, grant_id?, barred_by?}. identity.barred_by supplies barred_by.';
 
 COMMENT ON FUNCTION "public"."call_long_tool"(text, text, text, jsonb, timestamp with time zone, jsonb) IS 'Like public.call_tool, for tools that may take longer than the statement timeout: publishing an import of many rows, or undoing one.';
 
@@ -26676,15 +27229,17 @@ COMMENT ON FUNCTION "public"."change_inbound"(uuid, text, text, text, timestamp 
 
 COMMENT ON FUNCTION "public"."change_provider_link"(uuid, text, text, timestamp with time zone) IS 'Pauses, resumes or removes a link (action), for the owner of its organization: {"outcome":"changed"}, also if nothing changed; "ended" for a removed link, "paused_by_plan" when only the plan can resume it, "not_owner" or "unknown_link"; or identity.refuse_deleting.';
 
-COMMENT ON FUNCTION "public"."check_schedule"(text, text[]) IS 'Returns the database''s clock, whether the vault holds the schedule''s secrets (jobs.vault_matches), each schedule with its last run, and each scheduled function with its last runs and the failed stages of the latest one.';
+COMMENT ON FUNCTION "public"."check_schedule"(text, text[]) IS 'Returns the database''s clock, the comparison of the vault with the schedule''s secrets (jobs.vault_matches), and each schedule with its last run. Also returns each scheduled function with its last runs and the failed stages of the latest one.';
 
-COMMENT ON FUNCTION "public"."choose_mails"(uuid, text, text, timestamp with time zone) IS 'Chooses the bills of an organization for which a member gets mail, mine, all or none: {"outcome":"chosen"} or {"outcome":"not_member"}.';
+COMMENT ON FUNCTION "public"."choose_mails"(uuid, text, text, timestamp with time zone) IS 'Sets a member''s choice of mails about the bills of an organization (mine, all or none): {"outcome":"chosen"} or {"outcome":"not_member"}.';
+
+COMMENT ON FUNCTION "public"."claim_attempt"(text, integer, integer, jsonb, timestamp with time zone) IS 'Counts an attempt against the hourly limit of key_hash: {"outcome":"allowed"} or {"outcome":"limited", "retry_after": seconds until there is room}. Rejected attempts are not counted. quotas: those of the caller.';
 
 COMMENT ON FUNCTION "public"."claim_event"(timestamp with time zone) IS 'Claims the next event to send, leased for a minute: {subscription_id, url, secret, event: app.describe_event}; null when none waits. An event that its person may not see now is skipped permanently.';
 
 COMMENT ON FUNCTION "public"."claim_inbound_mail"(timestamp with time zone) IS 'Claims the next mail to read, leased for two minutes: {id, organization_id, provider_id, user_id, subject, attempt, parts_done, content}; content is null if it must be fetched first. Returns null if none waits. Organizations take turns. Mail of a person who lost the right to write waits for another person''s decision. Mail fails after five attempts to read it or fifteen to fetch it.';
 
-COMMENT ON FUNCTION "public"."claim_provider_link"(date, boolean, timestamp with time zone, timestamp with time zone) IS 'Leases the link that was queried least recently, and not since an instant. It lacks the month''s statement or one of its backlog, or its statement lost its date; again also includes links that have their statement: {link_id, provider_key, lease_token, periods: months to query in this order, envelope}; null without one. Only links that satisfy jobs.may_fetch.';
+COMMENT ON FUNCTION "public"."claim_provider_link"(date, boolean, timestamp with time zone, timestamp with time zone) IS 'Leases the link that was queried least recently, before an instant, among links that lack the month''s statement or one of their backlog, or whose statement lost its date. again also includes links that have their statement. Returns {link_id, provider_key, lease_token, periods: months to query in this order, envelope}; null without one. Only links that satisfy jobs.may_fetch.';
 
 COMMENT ON FUNCTION "public"."claim_reminders"(integer, timestamp with time zone) IS 'Leases a batch of digests for 90 seconds: {"id","lease_token","attempts","digests":[{"id","recipient_id","content"}]}, or null for none. {"set_aside": id} means that a digest could not be described and waits for an hour; call again.';
 
@@ -26694,7 +27249,7 @@ COMMENT ON FUNCTION "public"."confirm_reminder_email"(uuid, text, timestamp with
 
 COMMENT ON FUNCTION "public"."connect_provider"(uuid, text, text, text, text, text, jsonb, timestamp with time zone) IS 'Stores a tested credential, sealed for link_id. A bill''s link to the same provider gets it, and a link to another provider ends. {"outcome":"connected"}, the outcomes of app.judge_connection, or "moved" when somebody connected the bill meanwhile, so that the credential has to be sealed for another link.';
 
-COMMENT ON FUNCTION "public"."count_provider_links"(date, boolean, timestamp with time zone, timestamp with time zone) IS 'Returns {"links": all active links, "synced": those with a stored statement of the month, "waiting": those without one, with a statement that lost its date (again: or with one), or with a backlog, that were not queried since an instant}. The last two count only links that satisfy jobs.may_fetch.';
+COMMENT ON FUNCTION "public"."count_provider_links"(date, boolean, timestamp with time zone, timestamp with time zone) IS 'Returns {"links": all active links, "synced": those with a stored statement of the month, "waiting": those not queried since an instant that lack the statement, have a backlog, or have a statement that lost its date (with again, also those with a statement)}. The last two count only links that satisfy jobs.may_fetch.';
 
 COMMENT ON FUNCTION "public"."count_reminder_candidates"(timestamp with time zone) IS 'Returns the number of active expenses with reminders and a next due date, in organizations whose plan includes reminder mails.';
 
@@ -26704,11 +27259,11 @@ COMMENT ON FUNCTION "public"."count_wrong_verifier"(uuid, timestamp with time zo
 
 COMMENT ON FUNCTION "public"."create_calendar"(uuid, text, text, timestamp with time zone) IS 'Creates a calendar address without amounts and ends the previous one. Returns {"outcome":"created"}, or {"outcome":"refused"} without membership or feature, and for the earlier of two concurrent requests.';
 
-COMMENT ON FUNCTION "public"."create_organization"(uuid, text, text, timestamp with time zone) IS 'Creates another organization of a person, with a trial if they never had one. A resubmitted form creates no second one. {"outcome":"created","organization_id"}, {"outcome":"invalid","field"}, too_many, leaving while their account is being deleted, or unknown before onboarding.';
+COMMENT ON FUNCTION "public"."create_organization"(uuid, text, text, timestamp with time zone) IS 'Creates another organization of a person, with a trial if they never had one. Resubmitting the form does not create another one. {"outcome":"created","organization_id"}, {"outcome":"invalid","field"}, too_many, leaving while their account is being deleted, or unknown before onboarding.';
 
-COMMENT ON FUNCTION "public"."decide_proposal"(uuid, text, text, text, timestamp with time zone) IS 'Answers a proposal from its page. decision: approve, refuse or withdraw; hash: of the version that the page showed. Returns the outcomes of app.settle_proposal.';
+COMMENT ON FUNCTION "public"."decide_proposal"(uuid, text, text, text, timestamp with time zone) IS 'Answers a proposal from its page. decision: approve, refuse or withdraw; hash identifies the version that the page showed. Returns the outcomes of app.settle_proposal.';
 
-COMMENT ON FUNCTION "public"."delete_account"(uuid, text, timestamp with time zone) IS 'Schedules the deletion of a person after the grace period, and ends their memberships and connections now: {"outcome":"scheduled","deletes_at"}, or outcome already, or owner while they own an organization that stays.';
+COMMENT ON FUNCTION "public"."delete_account"(uuid, text, timestamp with time zone) IS 'Schedules the deletion of a person after the grace period, and ends their memberships and connections at once: {"outcome":"scheduled","deletes_at"}, or outcome already, or owner while they own an organization that stays.';
 
 COMMENT ON FUNCTION "public"."dismiss_grant_alerts"(uuid, timestamp with time zone, timestamp with time zone) IS 'Records that a person has seen the alerts of grants that ended until an instant; later ones stay.';
 
@@ -26720,7 +27275,7 @@ COMMENT ON FUNCTION "public"."end_handover"(uuid, text, uuid, timestamp with tim
 
 COMMENT ON FUNCTION "public"."fill_inbound_mail"(text, integer, jsonb, text, timestamp with time zone) IS 'Stores a fetched mail''s content. A dropped mail is stored as read, without its content. An attempt whose lease expired changes nothing.';
 
-COMMENT ON FUNCTION "public"."find_client"(text, timestamp with time zone, jsonb) IS 'For requests that will be rejected whatever the client: outcome found or unknown_client.';
+COMMENT ON FUNCTION "public"."find_client"(text, timestamp with time zone, jsonb) IS 'Looks up the client of a request that will be rejected anyway: outcome found or unknown_client.';
 
 COMMENT ON FUNCTION "public"."find_days_to_rate"(timestamp with time zone, integer) IS 'Returns yesterday, and past days with payments that wait for a rate, unless settled: least recently requested first, then newest. Across all organizations.';
 
@@ -26728,11 +27283,11 @@ COMMENT ON FUNCTION "public"."find_event_subscription"(text, text, text, text, t
 
 COMMENT ON FUNCTION "public"."find_rolling_pages"(timestamp with time zone, integer) IS 'Splits the passed open due dates into pages of at most this many, latest first: [{"from": the first date of the page,"until": the first date after it, or null}]. Pages are disjoint and may be rolled concurrently.';
 
-COMMENT ON FUNCTION "public"."find_stale_credentials"(text, text, integer) IS 'Returns envelopes sealed with another key than this one, of links of any status, starting after a link: [{"link_id","envelope"}].';
+COMMENT ON FUNCTION "public"."find_stale_credentials"(text, text, integer) IS 'Returns envelopes sealed with a different key, of links of any status, starting after a link: [{"link_id","envelope"}].';
 
 COMMENT ON FUNCTION "public"."invite_member"(uuid, text, text, text, text, timestamp with time zone) IS 'Invites an address to an organization for 7 days. A repeated invitation invalidates the previous link. {"outcome":"invited","organization_name"}, or outcome not_allowed, plan, already_member or too_many.';
 
-COMMENT ON FUNCTION "public"."keep_event_subscription"(text, text, text, text, jsonb, jsonb, timestamp with time zone, timestamp with time zone) IS 'Subscribes an app to an event, or renews: {outcome: ok | stopped | too_many, place, truncated}, or a refusal of app.authenticate.';
+COMMENT ON FUNCTION "public"."keep_event_subscription"(text, text, text, text, jsonb, jsonb, timestamp with time zone, timestamp with time zone) IS 'Subscribes an app to an event, or renews its subscription: {outcome: ok | stopped | too_many, place, truncated}, or a refusal of app.authenticate.';
 
 COMMENT ON FUNCTION "public"."keep_inbound_mail"(text[], text, jsonb, text, timestamp with time zone) IS 'Stores a mail once for each organization with one of the tokens; a job fetches missing content. Returns {kept, postponed}, the numbers of organizations; postponed ones have too much unfetched mail. mail and content are those of app.parse_mail.';
 
@@ -26740,17 +27295,19 @@ COMMENT ON FUNCTION "public"."keep_organization"(uuid, text, timestamp with time
 
 COMMENT ON FUNCTION "public"."keep_provider_answer"(text, uuid, date, jsonb, timestamp with time zone, boolean) IS 'Stores the result of querying a leased link, as app.keep_answer does, as a separate change: {outcome: "kept", status, code?}, or {outcome: "lost"} when another run holds the lease or the link has ended. The last answer ends the lease.';
 
+COMMENT ON FUNCTION "public"."list_connected_apps"(uuid, timestamp with time zone) IS 'Returns the grants of a person that still hold a live token, newest first: an array for the account page.';
+
 COMMENT ON FUNCTION "public"."list_grant_alerts"(uuid) IS 'Returns a person''s grants that ended because a code or token was used twice, until the person dismisses them: an array, newest first.';
 
-COMMENT ON FUNCTION "public"."may_sign_up"(text, timestamp with time zone) IS 'Returns {"may"} if sign-up needs an invitation: true for an address with an open invitation, for members, and while there is no organization yet.';
+COMMENT ON FUNCTION "public"."may_sign_up"(text, timestamp with time zone) IS 'Returns {"may"}, whether an address may sign up by invitation: true with an open invitation, for members, and while there is no organization yet.';
 
 COMMENT ON FUNCTION "public"."note_sign_in"(uuid, text, timestamp with time zone) IS 'Stores the person''s sign-in address if it changed. Returns {"onboarded": whether they have completed onboarding, "leaving": whether their account is being deleted}.';
 
-COMMENT ON FUNCTION "public"."open_connection"(uuid, text, text, jsonb, timestamp with time zone) IS 'Returns the connect page''s data about a bill: app.judge_connection and, when it is open, the current "link" or null, and "link_id", for which to seal the credential. quotas: drawn for trying a credential.';
+COMMENT ON FUNCTION "public"."open_connection"(uuid, text, text, jsonb, timestamp with time zone) IS 'Returns the connect page''s data about a bill: app.judge_connection and, when it is open, the current "link" or null, and "link_id" for sealing the credential. Trying a credential draws from quotas.';
 
 COMMENT ON FUNCTION "public"."open_consent"(text, uuid, timestamp with time zone, jsonb) IS 'Returns the data for judging an authorization request of a registered client: {"client","approved","narrowed","onboarded","plans_enabled","organizations"}.';
 
-COMMENT ON FUNCTION "public"."open_document"(uuid, text, boolean, timestamp with time zone) IS 'A document for a signed-in person, or its bytes: {outcome: ok | refused | unknown, result?, state?}. result is the envelope of list_documents: empty, or an error with content, when the person does not see the document. state is identity.describe_state.';
+COMMENT ON FUNCTION "public"."open_document"(uuid, text, boolean, timestamp with time zone) IS 'Returns a document for a signed-in person, or its bytes: {outcome: ok | refused | unknown, result?, state?}. result is the envelope of list_documents: empty, or an error with content, when the person does not see the document. state is identity.describe_state.';
 
 COMMENT ON FUNCTION "public"."open_document_consent"(text, uuid, jsonb, timestamp with time zone, jsonb, jsonb) IS 'Like open_consent, for a client whose id is the URL of its metadata, with the state of its document: fresh; due: fetch it now, with the quotas drawn (known_quotas when somebody has connected the client); or limited: don''t fetch it for retry_after seconds. serves_stale: the stored metadata may be used if fetching fails.';
 
@@ -26770,6 +27327,8 @@ COMMENT ON FUNCTION "public"."read_account"(uuid, timestamp with time zone) IS '
 
 COMMENT ON FUNCTION "public"."read_activity"(uuid, text, jsonb, text, timestamp with time zone) IS 'Returns a page of the activity of the given organization, or of the person''s first one if null: {outcome: found | unknown, organizations, organization, country, timezone, state, may_write, changes, next, reads?, people?, apps?, events?}.';
 
+COMMENT ON FUNCTION "public"."read_approval_policy"(uuid, text, timestamp with time zone) IS 'Returns the approval rules of an organization, for people who can decide proposals: {id, name, country, base_currency, may_change, assistants_may_approve, rules: [{id, tool, roles, over, currency, over_records, approver}]}; null for others.';
+
 COMMENT ON FUNCTION "public"."read_books"(uuid, text, date, text, text, text, timestamp with time zone) IS 'Returns the given organization at a glance, or the person''s first one if null: {outcome: found | unknown, organizations, organization, base_currency, country, today, month, state, may_write, may_export, bills?, spending?, income?, balances?, documents?, expenses, paid?}. bills, spending, income, balances, documents and expenses are the envelopes of list_bills, summarize_spending (twice), get_context, list_documents and list_expenses.';
 
 COMMENT ON FUNCTION "public"."read_calendar"(text, jsonb, timestamp with time zone) IS 'Returns the calendar for the SHA-256 (hex) of an address''s token, read as its owner under row-level security: {outcome: ok | unknown | limited, calendar?, retry_after?}. Each read checks membership, suspension and plan, and fails like an unknown token without them. limits: {"caller": quotas of wrong tokens, "feed": {"at_most","seconds"}}.';
@@ -26780,7 +27339,7 @@ COMMENT ON FUNCTION "public"."read_expense_file"(uuid, text, jsonb, timestamp wi
 
 COMMENT ON FUNCTION "public"."read_export"(uuid, text, text, jsonb, date, date, timestamp with time zone) IS 'Returns a page of an export, read as the person under row-level security: {outcome: ok | refused, page?}. Each page checks the rights again. Works on every plan.';
 
-COMMENT ON FUNCTION "public"."read_inbound"(uuid, text, timestamp with time zone) IS 'Returns the page of an organization''s mail, for people who may change its settings: {outcome: ok | unknown, id, state, country, token, senders: [{address, is_accepted, decided_by}], mails: [{id, state, sender, subject, size, received_at, is_proven, verdicts, is_members, documents, refusals}]}: all waiting mails, and the newest others.';
+COMMENT ON FUNCTION "public"."read_inbound"(uuid, text, timestamp with time zone) IS 'Returns the data of the page about an organization''s mail, for people who may change its settings: {outcome: ok | unknown, id, state, country, token, senders: [{address, is_accepted, decided_by}], mails: [{id, state, sender, subject, size, received_at, is_proven, verdicts, is_members, documents, refusals}]}: all waiting mails, and the newest others.';
 
 COMMENT ON FUNCTION "public"."read_invitation"(text, uuid, text, timestamp with time zone) IS 'Returns the data of the page behind an invitation''s link, for a signed-in person, or with null for a visitor without a session: {"outcome":"open","organization_id","organization_name","inviter","role","expires_at","address","onboarded"}, the same with outcome already_member, leaving, used, withdrawn, expired or plan, {"outcome":"for_another","masked_address"}, or {"outcome":"unknown"}.';
 
@@ -26790,9 +27349,11 @@ COMMENT ON FUNCTION "public"."read_new_organization"(uuid, timestamp with time z
 
 COMMENT ON FUNCTION "public"."read_newest_rates"() IS 'Returns the newest rate of every currency: {"rates_on": the newest day, or null, "per_euro": {"USD":"1.0944000000"}}.';
 
-COMMENT ON FUNCTION "public"."read_onboarding"(uuid) IS 'Returns whether a person has completed onboarding ("onboarded"), and the currencies to choose from.';
+COMMENT ON FUNCTION "public"."read_onboarding"(uuid) IS 'Returns whether a person has completed onboarding ("onboarded"), and the available currencies.';
 
-COMMENT ON FUNCTION "public"."read_proposal"(uuid, text, timestamp with time zone) IS 'A proposal for its page: {outcome: found | unknown, proposal?, state?}. Only its proposer and people who can decide it get more than unknown.';
+COMMENT ON FUNCTION "public"."read_proposal"(uuid, text, timestamp with time zone) IS 'Returns a proposal for its page: {outcome: found | unknown, proposal?, state?}. Only its proposer and people who can decide it get more than unknown.';
+
+COMMENT ON FUNCTION "public"."read_proposals"(uuid, text, timestamp with time zone) IS 'Returns the proposals of the last 30 days that a person can see, newest first, each with its first effects: {id, name, state, country, timezone, proposals}; null without a membership.';
 
 COMMENT ON FUNCTION "public"."read_provider_credentials"(text[]) IS 'Returns the envelopes of these links: [{"link_id","envelope"}]; a link without one is left out.';
 
@@ -26800,7 +27361,7 @@ COMMENT ON FUNCTION "public"."read_rates_of_day"(date) IS 'Returns the rates tha
 
 COMMENT ON FUNCTION "public"."read_removal"(uuid, text, uuid, timestamp with time zone) IS 'Returns counts of the items that a member''s removal would end or keep, the member''s balances and pending proposals, and "state" from identity.describe_state. Null without the right to remove them.';
 
-COMMENT ON FUNCTION "public"."read_unsubscribing"(uuid, boolean) IS 'Returns the mails that a person can unsubscribe from: {"email_enabled","organizations":[{"id","name","mails"}]}, optionally with "bills":[{"id","name"}], those with reminders in organizations that they own; null for an unknown person.';
+COMMENT ON FUNCTION "public"."read_unsubscribing"(uuid, boolean) IS 'Returns the mails that a person can turn off: {"email_enabled","organizations":[{"id","name","mails"}]}, optionally with "bills":[{"id","name"}], those with reminders in organizations that they own; null for an unknown person.';
 
 COMMENT ON FUNCTION "public"."record_job_run"(text, date, text, text, jsonb, text, timestamp with time zone, timestamp with time zone) IS 'Stores the result of a stage of a scheduled function. Returns nothing.';
 
@@ -26810,11 +27371,11 @@ COMMENT ON FUNCTION "public"."redeem_authorization_code"(uuid, timestamp with ti
 
 COMMENT ON FUNCTION "public"."register_client"(text, text, text[], timestamp with time zone, jsonb, jsonb) IS 'Stores a client that registered itself, under the id that the function generated, if oauth.make_room finds room. Two equal registrations create two clients.';
 
-COMMENT ON FUNCTION "public"."remove_member"(uuid, text, uuid, timestamp with time zone) IS 'Removes a member and everything listed at identity.end_membership. Members also leave through it. Outcome removed, or unknown (also without the right).';
+COMMENT ON FUNCTION "public"."remove_member"(uuid, text, uuid, timestamp with time zone) IS 'Removes a member and everything listed at identity.end_membership. Members also use it to leave. Outcome removed, or unknown (also without the right).';
 
 COMMENT ON FUNCTION "public"."replay_parked_events"(text, text, timestamp with time zone) IS 'Applies parked events after their plan or organization has become known: {"replayed","parked"}. With both arguments it first binds an unbound subscription to an organization; it never rebinds one.';
 
-COMMENT ON FUNCTION "public"."reseal_provider_credential"(text, jsonb, jsonb, timestamp with time zone) IS 'Stores the same credential under the current key: {"outcome":"resealed"}, or "changed" when the read envelope was replaced meanwhile, or the link ended.';
+COMMENT ON FUNCTION "public"."reseal_provider_credential"(text, jsonb, jsonb, timestamp with time zone) IS 'Stores the same credential under the current key: {"outcome":"resealed"}, or "changed" when the envelope was replaced after it was read or the link ended.';
 
 COMMENT ON FUNCTION "public"."resend_invitation"(uuid, text, text, timestamp with time zone) IS 'Gives an open or expired invitation a new link and 7 more days, and invalidates the previous link: {"outcome":"invited","address","role","organization_name"}, or outcome unknown, not_allowed or plan.';
 
@@ -26838,7 +27399,7 @@ COMMENT ON FUNCTION "public"."settle_mail"(text, boolean, timestamp with time zo
 
 COMMENT ON FUNCTION "public"."settle_reminders"(uuid, uuid, jsonb, boolean, timestamp with time zone, timestamp with time zone) IS 'Records the outcome of digests in a leased batch, each {"id","outcome": sent, dead, held (certainly not accepted) or unsure,"code","refused","alone"}: {"outcome":"settled","digests","reminders": numbers sent}, or {"outcome":"lost"} when another sender holds the lease. With is_last the lease ends, and the other digests wait until retry_at.';
 
-COMMENT ON FUNCTION "public"."settle_values"(jsonb, integer) IS 'Revalues a page of the payments of all organizations that wait for their day''s rate: {settled: number that no longer wait, next: start of the next page, null after the last}.';
+COMMENT ON FUNCTION "public"."settle_values"(jsonb, integer) IS 'Revalues a page of the payments of all organizations that wait for their day''s rate: {settled: number of payments that no longer wait, next: start of the next page, null after the last}.';
 
 COMMENT ON FUNCTION "public"."store_client_document"(text, text, text[], timestamp with time zone, uuid, timestamp with time zone, jsonb) IS 'Stores a client''s metadata document, for a new client only if oauth.make_room finds room. Returns the result of open_consent. Its grants stay; new requests follow the new metadata.';
 
@@ -26852,7 +27413,7 @@ COMMENT ON SCHEMA "billing" IS 'Plans, their features, and the payment provider'
 
 COMMENT ON TABLE "app"."accounts" IS 'Accounts and cards with imported statements.';
 
-COMMENT ON TABLE "app"."approval_rules" IS 'Writes that need approval: those of a tool (any, when null) by these roles. With an amount or a number of records, only those above it, added up per person over 24 hours.';
+COMMENT ON TABLE "app"."approval_rules" IS 'Writes that need approval, by tool (null: any) and role. With an amount or a number of records, only larger writes need it; a person''s writes add up over 24 hours.';
 
 COMMENT ON TABLE "app"."balances" IS 'Balances of accounts at the end of a day, from a statement or a person; negative for a debt.';
 
@@ -26882,17 +27443,17 @@ COMMENT ON TABLE "app"."import_batches" IS 'A file being imported, kept for 24 h
 
 COMMENT ON TABLE "app"."import_rows" IS 'A row of a file before it is in the books. It appears only in answers about its import.';
 
-COMMENT ON TABLE "app"."inbound_addresses" IS 'The address at which an organization receives mail: in+<token>@<the domain of INBOUND_URL>. A new token ends the previous one.';
+COMMENT ON TABLE "app"."inbound_addresses" IS 'The address for an organization''s mail: in+<token>@<the domain of INBOUND_URL>. A new token ends the previous one.';
 
 COMMENT ON TABLE "app"."inbound_mails" IS 'Raw mail until a run reads it. The row remains for its retention period to recognize a second delivery.';
 
 COMMENT ON TABLE "app"."inbound_senders" IS 'Senders, other than members, that a person accepted or blocked.';
 
-COMMENT ON TABLE "app"."incomes" IS 'Money received or, with anchor_on, a rule for the dates on which it is expected. Totals exclude rules.';
+COMMENT ON TABLE "app"."incomes" IS 'Money received or, with anchor_on, a rule for the dates of expected income. Totals exclude rules.';
 
 COMMENT ON TABLE "app"."mails" IS 'Mails about proposals and removals that a sender has claimed or sent. If a sender dies, its lease expires.';
 
-COMMENT ON TABLE "app"."payee_rules" IS 'The default category of payments whose payee or name begins with these words; without one, these payments are never proposed as a bill.';
+COMMENT ON TABLE "app"."payee_rules" IS 'The default category of payments whose payee or name begins with these words; without a category, these payments are never proposed as a bill.';
 
 COMMENT ON TABLE "app"."payment_shares" IS 'Derived by app.derive_shares: each member''s part of a shared payment, negative for a refund. The shares of a payment add up to it.';
 
@@ -26900,7 +27461,7 @@ COMMENT ON TABLE "app"."payments" IS 'Money paid or refunded. All totals are sum
 
 COMMENT ON TABLE "app"."provider_links" IS 'The source of a variable bill''s amount. The label is masked; the credential is stored elsewhere.';
 
-COMMENT ON TABLE "app"."retention" IS 'How long each kind of row is kept after its use. docs/retention.md lists the periods.';
+COMMENT ON TABLE "app"."retention" IS 'The retention period of each kind of row after its use. docs/retention.md lists the periods.';
 
 COMMENT ON TABLE "app"."statement_lines" IS 'Each line of a committed statement once, including skipped, left-out and unreadable ones.';
 
@@ -26918,7 +27479,7 @@ COMMENT ON TABLE "billing"."subscriptions" IS 'A subscription at the payment pro
 
 COMMENT ON TABLE "identity"."attempts" IS 'The latest attempts of an action with an hourly limit, by keyed hash of an address or a sign-in. A row has no effect an hour after its last attempt.';
 
-COMMENT ON TABLE "identity"."audit_events" IS 'Events of accounts and grants. Insert only. Contains no tokens, codes or amounts. Outlives the rows that it names, without its details once they are purged.';
+COMMENT ON TABLE "identity"."audit_events" IS 'Events of accounts and grants. Insert only. Contains no tokens, codes or amounts. Rows outlive the people and organizations that they name, but lose their details once these are purged.';
 
 COMMENT ON TABLE "identity"."invitations" IS 'Invitations to organizations by mail. Resending an invitation creates a new link and invalidates the previous one.';
 
@@ -26936,11 +27497,13 @@ COMMENT ON TABLE "jobs"."job_runs" IS 'Each stage of each run of a scheduled fun
 
 COMMENT ON TABLE "jobs"."notice_log" IS 'One row for each one-time notice about a bill, budget, balance or plan and its date. Voided rows don''t count.';
 
-COMMENT ON TABLE "jobs"."reminder_batches" IS 'Digests that are sent together: always the same ones with the same words, until their outcome is known.';
+COMMENT ON TABLE "jobs"."reminder_batches" IS 'Digests that are sent together: always the same digests with the same text, until their outcome is known.';
 
 COMMENT ON TABLE "jobs"."reminder_digests" IS 'One mail to a person about due bills in all their organizations; at most one per local day.';
 
 COMMENT ON TABLE "jobs"."reminder_log" IS 'One row for each expense, due date and snooze day in a digest to the owner; sent when sent_at is set. Voided rows don''t count.';
+
+COMMENT ON TABLE "oauth"."client_documents" IS 'The fetch times of clients'' metadata documents. The metadata is stored with the client; failed or invalid fetches store nothing.';
 
 COMMENT ON TABLE "oauth"."consents" IS 'Consent pages that a person answered with Allow, so that a second click gets the same answer or none. Not needed after an hour.';
 
@@ -26960,9 +27523,9 @@ COMMENT ON TYPE "app"."category_choice" IS 'A category, or null for none, and it
 
 COMMENT ON TYPE "app"."context" IS 'The person, organization and time of a tool call; today is the calendar date in the owner''s zone.';
 
-COMMENT ON TYPE "app"."contract_exit" IS 'How to leave a contract: the first day without it, and the last day to cancel for that. ends_term: the minimum term or a term of more than two months ends, so missing the day is expensive.';
+COMMENT ON TYPE "app"."contract_exit" IS 'An exit from a contract: the first day without the contract, and the last day to cancel for it. ends_term: the minimum term or a term of more than two months ends, so missing the day is expensive.';
 
-COMMENT ON TYPE "app"."document_match" IS 'A record that a document may belong to. tier: 1 an open date of a bill and 2 a payment, both certain; 3 and 4 the same, but likely; 0 the record of the same invoice. gap: days between it and the document. is_usual: the amount is the bill''s usual one, because the date has none yet.';
+COMMENT ON TYPE "app"."document_match" IS 'A possible record of a document. tier: 1 an open date of a bill and 2 a payment, both certain; 3 and 4 the same, but likely; 0 the record of the same invoice. gap: days between it and the document. is_usual: the amount is the bill''s usual one, because the date has none yet.';
 
 COMMENT ON TYPE "app"."expense_filter" IS 'A parsed filter. words are patterns for folded text; other text is in lower case. An empty category id means Uncategorized. Amounts are minor units of amount_currency, compared with the value of each payment; own_bounds holds them as [least, most] in minor units of every currency. Text that matches pattern needs none of the words.';
 
@@ -26980,17 +27543,17 @@ COMMENT ON TYPE "app"."income_name" IS 'The words of an income''s name (app.inco
 
 COMMENT ON TYPE "app"."kept_row" IS 'A row before a change, after it, and now. A state is null if the row did not exist.';
 
+COMMENT ON TYPE "app"."key_sum" IS 'The sum of a group with a key of app.group_key.';
+
 COMMENT ON TYPE "app"."limited_balance" IS 'Today''s balance and the limit in its currency, null without a rate. Without account_id, the sum of all accounts.';
 
-COMMENT ON TYPE "app"."low_balance" IS 'A balance and the first day on which it is likely below the limit, which is in the balance''s currency. Without account_id, the balance is the sum of all accounts. covered_on: the last day with a known balance, for the sum the earliest of all accounts.';
+COMMENT ON TYPE "app"."low_balance" IS 'A balance, the limit in its currency, and the first day when the balance is likely below the limit. Without account_id, the balance is the sum of all accounts. covered_on: the last day with a known balance, for the sum the earliest of all accounts.';
 
-COMMENT ON TYPE "app"."match_pair" IS 'A row and an entry that may match. Tiers 1 to 4 are certain, 1 most of all: the same name on the same day, the same words, one name within the other, and an approximate amount or an exact foreign one. Tiers 6 to 8 become questions. gap is in days.';
-
-COMMENT ON TYPE "app"."month_sum" IS 'The sum of a month, such as 2026-10.';
+COMMENT ON TYPE "app"."match_pair" IS 'A row and an entry that may match. Tiers 1 to 4 are certain, from the strongest: the same name on the same day, the same words, one name within the other, and an approximate amount or an exact foreign one. Tiers 6 to 8 become questions. gap is in days.';
 
 COMMENT ON TYPE "app"."payment_sum" IS 'Sums of the payments in one currency, with refunds subtracted; the tax of payments with a recorded tax, and the number of refunds without one.';
 
-COMMENT ON TYPE "app"."period" IS 'A range of days, both ends included. shift is the distance to the previous period; in an earlier period, the distance from the period that it is compared with.';
+COMMENT ON TYPE "app"."period" IS 'A range of days, both ends included. shift is the distance to the previous period; for an earlier period, the distance from the period compared with it.';
 
 COMMENT ON TYPE "app"."rate" IS 'The amount of a currency that one euro buys, with its source and day. The euro itself has no source.';
 
@@ -26998,7 +27561,9 @@ COMMENT ON TYPE "app"."reversal" IS 'Describes the effect of an undo on one row:
 
 COMMENT ON TYPE "app"."spending" IS 'All groups, the amounts that could not be converted, and whether any period has such amounts. Also the sources and day of the rates, and the first day whose values are not final.';
 
-COMMENT ON TYPE "app"."spending_group" IS 'Sums of one group in minor units of the target currency. Earlier sums belong to the period compared with; upcoming sums are included in minor.';
+COMMENT ON TYPE "app"."spending_cell" IS 'Payments of one part (current, earlier or upcoming) and one group with the same valuation. Has their sum, the converted part with its rates, and each unconverted amount, because amounts are rounded one by one. is_first is false when another tag already counts the payment.';
+
+COMMENT ON TYPE "app"."spending_group" IS 'Sums of one group in minor units of the target currency. Earlier sums belong to the compared period; upcoming sums are included in minor.';
 
 COMMENT ON TYPE "app"."sum_item" IS 'A statement row or a payment that may be a sum or part of one. Parts of one sum have the same grouped_by.';
 
@@ -27008,7 +27573,7 @@ COMMENT ON TYPE "identity"."standing" IS 'A person''s organization, their rights
 
 COMMENT ON TYPE "jobs"."stale_bill" IS 'A bill that waits for a passed date: the location of its row, that date, and the current date of its owner.';
 
-COMMENT ON VIEW "billing"."parked_events" IS 'Events that wait for an operator, with the reason. Run select public.replay_parked_events(…) after adding the plan to billing.billing_plans, on the day of an event dated ahead, or with an organization for an unbound subscription.';
+COMMENT ON VIEW "billing"."parked_events" IS 'Events that wait, with the reason. The schedule applies them after their plan is in billing.billing_plans, or on the day of an event dated ahead. For an unbound subscription, run select public.replay_parked_events(…).';
 
 COMMENT ON VIEW "jobs"."alerts" IS 'Problems for the operator: stages whose latest run failed, payment events that can''t be applied, and connected providers that failed at least three times in a row. Empty without problems.';
 
@@ -27028,13 +27593,17 @@ REVOKE ALL ON FUNCTION "app"."apply_layouts"(app.documents) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."apply_layouts"(app.documents) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."are_evident_halves"(text[], text, text, text, text[]) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."are_evident_halves"(text[], text, text, text, text[]) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."attach_document"(app.context, jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."attach_document"(app.context, jsonb) TO "authenticated", "postgres", "service_role";
 
-REVOKE ALL ON FUNCTION "app"."average_net"(app.context, app.period, app.month_sum[], integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "app"."average_sums"(app.context, app.period, text, app.key_sum[], date, integer) FROM PUBLIC;
 
-GRANT EXECUTE ON FUNCTION "app"."average_net"(app.context, app.period, app.month_sum[], integer) TO "authenticated", "postgres", "service_role";
+GRANT EXECUTE ON FUNCTION "app"."average_sums"(app.context, app.period, text, app.key_sum[], date, integer) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."block_mail"(uuid, app.inbound_mails, timestamp with time zone) FROM PUBLIC;
 
@@ -27604,6 +28173,10 @@ REVOKE ALL ON FUNCTION "app"."list_member_words"(app.context) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."list_member_words"(app.context) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."list_no_bills"() FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."list_no_bills"() TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."list_own_lines"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."list_own_lines"() TO "authenticated", "postgres", "service_role";
@@ -27747,6 +28320,10 @@ GRANT EXECUTE ON FUNCTION "app"."notice_given_on"(date, integer, text) TO "authe
 REVOKE ALL ON FUNCTION "app"."nth_renewal"(app.expenses, integer) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."nth_renewal"(app.expenses, integer) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."number_key"(app.context, text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."number_key"(app.context, text) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."open_doubts"(app.documents) FROM PUBLIC;
 
@@ -27996,6 +28573,10 @@ REVOKE ALL ON FUNCTION "app"."warn_of_unknown_balance"(app.context, app.accounts
 
 GRANT EXECUTE ON FUNCTION "app"."warn_of_unknown_balance"(app.context, app.accounts, date) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."warn_of_unpaired"(app.context, date) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."warn_of_unpaired"(app.context, date) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."warn_of_unspent"(app.context, app.import_batches, jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."warn_of_unspent"(app.context, app.import_batches, jsonb) TO "authenticated", "postgres", "service_role";
@@ -28228,11 +28809,11 @@ GRANT USAGE ON TYPE "app"."income_group" TO "postgres";
 
 GRANT USAGE ON TYPE "app"."income_name" TO "postgres";
 
+GRANT USAGE ON TYPE "app"."key_sum" TO "postgres";
+
 GRANT USAGE ON TYPE "app"."limited_balance" TO "postgres";
 
 GRANT USAGE ON TYPE "app"."low_balance" TO "postgres";
-
-GRANT USAGE ON TYPE "app"."month_sum" TO "postgres";
 
 CREATE TRIGGER bump_version BEFORE UPDATE OF id, organization_id, account_id, true_on, amount_minor, currency, source, created_by, deleted_at, recorded_seq, created_at ON app.balances FOR EACH ROW WHEN (((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id) OR (old.account_id IS DISTINCT FROM new.account_id) OR (old.true_on IS DISTINCT FROM new.true_on) OR (old.amount_minor IS DISTINCT FROM new.amount_minor) OR (old.currency IS DISTINCT FROM new.currency) OR (old.source IS DISTINCT FROM new.source) OR (old.created_by IS DISTINCT FROM new.created_by) OR (old.deleted_at IS DISTINCT FROM new.deleted_at) OR (old.recorded_seq IS DISTINCT FROM new.recorded_seq) OR (old.created_at IS DISTINCT FROM new.created_at))) EXECUTE FUNCTION app.bump_version();
 
@@ -28385,3 +28966,4 @@ INSERT INTO "app"."retention" ("what", "keep") VALUES ('documents', '400 days');
 INSERT INTO "app"."retention" ("what", "keep") VALUES ('inbound_mails', '14 days');
 select cron.schedule('read-mail', '* * * * *',
   $$select jobs.call_function('cron-reminders?only=inbound') where app.has_mail_to_read(now())$$);
+select cron.schedule('replay-payment-events', '4-59/15 * * * *', 'select public.replay_parked_events()');
