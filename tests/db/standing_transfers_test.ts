@@ -105,13 +105,26 @@ testBooks("a standing order between own accounts", { day: "2026-10-20" }, {
     const next = await preview(books, "Giro", paid("07"));
     assertEquals([asked(next), next.recalled, next.totals], [[], [], { EUR: "1200.00" }]);
   },
-  "is spending if a purchase with these words came later": async (books) => {
+  "is a question if the other statement comes a month late, and the answer decides the next months": async (books) => {
+    await commit(books, await preview(books, "Giro", paid("05"), tea("05")));
+    await commit(books, await preview(books, "Giro", paid("06"), tea("06")));
+    const late = await preview(books, "Joint", came("05"));
+    await commit(books, await answered(books, late, { row_2: "same" }));
+    const shown = await preview(books, "Giro", paid("07"), tea("07"));
+    assertEquals(asked(shown), [["row_2", ["transfer", "new"]]]);
+    await commit(books, await answered(books, shown, { row_2: "transfer" }));
+    const next = await preview(books, "Giro", paid("08"), tea("08"));
+    assertEquals([asked(next), next.totals], [[], { EUR: "3.00" }]);
+  },
+  "is a question if a purchase with these words and this amount came later, otherwise spending": async (books) => {
     const bought: Row = ["2026-06-02", "PayPal Europe 12", "-50.00"];
     await commit(books, await preview(books, "Giro", ["2026-05-02", "PayPal Europe 7", "-50.00"], bought));
     const shown = await preview(books, "Wallet", ["2026-05-03", "Top up by *4411", "50.00"], tea("05"));
     await commit(books, await answered(books, shown, { row_2: "same" }));
-    const next = await preview(books, "Giro", ["2026-07-02", "PayPal Europe 13", "-50.00"]);
-    assertEquals([next.recalled, next.totals], [[], { EUR: "50.00" }]);
+    const rows: Row[] = [["2026-07-02", "PayPal Europe 13", "-50.00"], ["2026-07-03", "PayPal Europe 14", "-55.00"]];
+    const next = await preview(books, "Giro", ...rows);
+    assertEquals([asked(next), next.recalled], [[["row_2", ["transfer", "new"]]], []]);
+    assertEquals((await answered(books, next, { row_2: "new" })).totals, { EUR: "105.00" });
   },
 });
 

@@ -67,7 +67,8 @@ begin
     return;
   end if;
   update app.import_rows as r
-  set match = app.settle_match(w.match, w.answer) || '{"remembered": true}'
+  set match = case when w.is_doubtful then w.match
+    else app.settle_match(w.match, w.answer) || '{"remembered": true}' end
   from (
     with asked as materialized (
       select s.line, s.match is null as is_open, q.match, s.direction, s.currency, s.amount_minor,
@@ -92,7 +93,7 @@ begin
           and (l.answered is not null or t.id is not null)
       ) as d
     ), latest as materialized (
-      select distinct on (a.line) a.*, p.answer, p.booked_on, p.id
+      select distinct on (a.line) a.*, p.answer, p.amount_minor as answered_minor, p.booked_on, p.id
       from asked as a
       join answered as p on p.words = a.words and p.direction = a.direction and p.currency = a.currency
       where p.place <= most and app.same_amount(p.amount_minor, a.amount_minor, percent) and p.subjects @> a.subjects
@@ -117,15 +118,17 @@ begin
       group by l.direction, l.currency, l.words
     )
     select l.line, l.match, case l.answer when 'new' then '"new"'::jsonb
-      else l.match -> 'candidates' -> (array_position(l.subjects, l.answer) - 1) -> 'id' end as answer
+      else l.match -> 'candidates' -> (array_position(l.subjects, l.answer) - 1) -> 'id' end as answer, d.is_doubtful
     from latest as l
-    where (not l.is_open and l.answer = 'new' or cardinality(array_positions(l.subjects, l.answer)) = 1)
-      -- A purchase may have the words of an earlier transfer.
-      and not exists (
+    -- A later line with the words of a transfer may be a purchase, or its other half may not be imported yet.
+    cross join lateral (
+      select l.is_open and exists (
         select from others as o
-        where l.is_open and o.words = l.words and o.direction = l.direction and o.currency = l.currency
-          and o.last_on > l.booked_on
-      )
+        where o.words = l.words and o.direction = l.direction and o.currency = l.currency and o.last_on > l.booked_on
+      ) as is_doubtful
+    ) as d
+    where (not l.is_open and l.answer = 'new' or cardinality(array_positions(l.subjects, l.answer)) = 1)
+      and not (d.is_doubtful and l.answered_minor <> l.amount_minor)
       -- Two rows can't be the other half of one line, or pay one date.
       and not exists (
         select from asked as o
@@ -140,7 +143,8 @@ end
 $$;
 comment on function app.recall_answers is
   'Answers a question about a row with a person''s last answer to the same question, for a line of the account with '
-  'the same words and a similar amount. A row without a question is a transfer if the latest such line was one.';
+  'the same words and a similar amount. A row without a question is a transfer if the latest such line was one, and a '
+  'question if an undecided line of the same amount followed.';
 
 create or replace function app.warn_of_recalled(batch app.import_batches) returns jsonb
 language plpgsql stable set search_path = '' as $$
