@@ -246,6 +246,7 @@ testBooks("forecast", { day: TODAY }, {
     const until = { until: "2026-12-31" };
     const { total, days } = await books.ok("forecast", until);
     assertEquals([total.lowest.on, total.lowest.likely, total.end.likely], [TODAY, "2600.00", "5100.00"]);
+    assertEquals(total.end.low, "100.00", "five days late, so the December payment is doubtful, too");
     // Income may arrive three days early or late: low counts it late, and high early. Low leaves out overdue income.
     const december = days.filter(({ on }: Json) => on.startsWith("2026-12-1"));
     assertEquals(december.map(point), [
@@ -270,9 +271,12 @@ testBooks("forecast", { day: TODAY }, {
     assertEquals(await about("2026-11-28"), []);
     books.goTo("2026-11-29");
     const late = '"Salary", 1400.00 EUR, was expected on 2026-11-28 and is not in the books. ';
-    assertEquals(await about("2026-12-27"), [`${late}It counts as if it came today, except in low.`]);
+    assertEquals(await about("2026-12-27"), [
+      `${late}It counts as if it came today. Low leaves it out, and its later payments once it is four days late.`,
+    ]);
     const { total } = await books.ok("forecast", { until: "2026-12-27" });
     assertEquals([total.lowest.low, total.lowest.likely], ["100.00", "1500.00"]);
+    assertEquals((await books.ok("forecast", { until: "2027-01-05" })).total.end.low, "1500.00", "late by a day");
     books.goTo("2026-12-10");
     await say(books, "Giro", "100");
     assertEquals(await about("2026-12-31"), [`${late}It is not counted.`]);

@@ -106,7 +106,9 @@ export const forecast = {
       { name, on, is_counted, ...sum }: Money & { name: string; on: string; is_counted: boolean },
     ): string =>
       `${quoted(name)}, ${money(sum)}, was expected on ${on} and is not in the books. ${
-        is_counted ? "It counts as if it came today, except in low." : "It is not counted."
+        is_counted
+          ? "It counts as if it came today. Low leaves it out, and its later payments once it is four days late."
+          : "It is not counted."
       }`,
     income_stopped: ({ name, on, ...sum }: Money & { name: string; on: string }): string =>
       `${quoted(name)}, ${money(sum)}, came regularly until ${on} and then stopped, so none is expected.`,

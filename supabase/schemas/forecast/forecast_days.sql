@@ -43,6 +43,9 @@ begin
       from (select distinct e.currency from unnest(events) as e) as c
     ), changes as materialized (
       select p.n, e.kind = 'income' as is_income, e.due_on,
+        -- Overdue income may not come, nor may the next payment of a payer who is late by more than a weekend.
+        e.kind = 'income' and (e.due_on < context.today
+          or min(e.due_on) over (partition by e.kind, e.id) + shift_days < context.today) as is_doubtful,
         e.minor * r.rate as minor, (e.down * r.rate) ^ 2 as down, (e.up * r.rate) ^ 2 as up
       from unnest(events) as e
       join worth as w on w.currency = e.currency
@@ -62,8 +65,7 @@ begin
         select c.n, c.due_on as day, c.minor as likely, 0 as low, 0 as high, c.down, c.up from changes as c
         union all
         select c.n, c.due_on + case when c.is_income then shift_days else 0 end, 0, c.minor, 0, 0, 0 from changes as c
-        -- Late income may not come.
-        where not c.is_income or c.due_on >= context.today
+        where not c.is_doubtful
         union all
         select c.n, c.due_on + case when c.is_income then -shift_days when c.minor < 0 then shift_days else 0 end, 0, 0,
           c.minor, 0, 0
