@@ -135,6 +135,8 @@ testBooks("forecast", { day: TODAY }, {
     assertEquals(assumptions.map(({ amount, give_or_take, weeks }: Json) => [amount, give_or_take, weeks]), [
       ["-165.59", "148.05", 4],
     ]);
+    const [ofGiro] = (await books.ok("forecast", { until: "2026-11-30", account: "Giro" })).assumptions;
+    assertMatch(ofGiro.text, /^Usual spending and transfers from Giro after 2026-11-16 /);
     // Charges from before the bill was added count as its dates from now on.
     await books.ok("add_bill", { name: "Market", amount: "70", frequency: "weekly", first_due: "2026-11-23" });
     assertEquals((await books.ok("forecast", { until: "2026-11-30" })).total.end.likely, "860.00");

@@ -43,7 +43,7 @@ export const forecast = {
     }`,
   assumption: (
     { what, name, amount, currency, since, weeks = 0, give_or_take }: Money & {
-      what: "usual_spending" | "bill" | "income";
+      what: "usual_spending" | "usual_flow" | "bill" | "income";
       name?: string;
       since?: string;
       weeks?: number;
@@ -52,10 +52,10 @@ export const forecast = {
     until: string,
   ): string => {
     const sum = `${money({ amount, currency })}, give or take ${give_or_take}`;
-    return what === "usual_spending"
-      ? `Usual spending${name ? ` from ${name}` : ""} after ${since} until ${until}: ${sum}, as in the last ${
-        count(weeks, "week")
-      }.`
+    return what === "usual_spending" || what === "usual_flow"
+      ? `Usual spending${what === "usual_flow" ? " and transfers" : ""}${
+        name ? ` from ${name}` : ""
+      } after ${since} until ${until}: ${sum}, as in the last ${count(weeks, "week")}.`
       : `${name} until ${until}: ${sum}.`;
   },
   /** The balances that fall below the limit, and those that are below it already. */

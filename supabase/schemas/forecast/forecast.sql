@@ -93,7 +93,8 @@ begin
     )) order by a.worth desc), '[]')
     from (
       select * from (
-        select 'usual_spending' as what, p.account as name, p.currency, p.covered_on as since, p.weeks, f.minor,
+        select case when list_assumptions.account_id is null then 'usual_spending' else 'usual_flow' end as what,
+          p.account as name, p.currency, p.covered_on as since, p.weeks, f.minor,
           f.spread, f.spread * coalesce(p.in_base, 1) as worth
         from unnest(basis.positions) as p
         cross join lateral (
@@ -127,8 +128,8 @@ begin
 end
 $$;
 comment on function app.list_assumptions is
-  'Returns the assumptions that cause most of the spread: [{what: usual_spending | bill | income, name?, currency, '
-  'since?, weeks?, amount, give_or_take}].';
+  'Returns the assumptions that cause most of the spread: [{what: usual_spending | usual_flow (of one account, with '
+  'transfers) | bill | income, name?, currency, since?, weeks?, amount, give_or_take}].';
 
 create or replace function app.spend_from(context app.context, basis app.forecast_basis, days app.forecast_day[],
   account_id text, arguments jsonb, spend_on date) returns app.forecast_day[]

@@ -16,7 +16,7 @@ const Money = { amount: z.string(), currency: z.string() };
 const Names = z.array(z.string());
 const Assumption = z.object({
   ...Money,
-  what: z.enum(["usual_spending", "bill", "income"]),
+  what: z.enum(["usual_spending", "usual_flow", "bill", "income"]),
   name: z.optional(z.string()),
   since: z.optional(z.string()),
   weeks: z.optional(z.number()),
