@@ -28,7 +28,7 @@ insert into app.category_keywords (category, keyword)
       'taxi cab uber lyft bolt ola bus metro subway tram train parking toll fuel petrol diesel gasoline car bicycle'),
     ('Travel', 'flight airline hotel hostel airbnb booking luggage ryanair lufthansa indigo'),
     ('Health', 'doctor dentist pharmacy medicine hospital gym fitness optician therapy'),
-    ('Insurance', 'insurance premium'),
+    ('Insurance', 'insurance'),
     ('Shopping', 'clothes shoes electronics amazon flipkart zalando'),
     ('Subscriptions', 'subscription netflix spotify disney youtube icloud audible patreon membership'),
     ('Software', 'software hosting domain github openai anthropic vercel digitalocean figma adobe notion slack'),
