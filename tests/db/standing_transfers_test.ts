@@ -180,10 +180,10 @@ testBooks("income that only its own text calls a transfer", { day: "2026-10-20" 
     assertEquals(asked(await preview(books, "Joint", ...rows)), [["row_3", ["transfer", "new"]]]);
     assertEquals(asked(await preview(member, "Mine", ...rows)), []);
   },
-  "and its expense in an account that the member may not see are told by review_bills": async (books) => {
+  "and its expense in an account that the member may not see are named by review_bills and net sums": async (books) => {
     const member = await books.join();
-    const told = async (reader: Books): Promise<string[]> =>
-      ((await reader.call("review_bills")).warnings ?? []).map(({ message }: Json) => message)
+    const told = async (reader: Books, tool = "review_bills", args = {}): Promise<string[]> =>
+      ((await reader.call(tool, args)).warnings ?? []).map(({ message }: Json) => message)
         .filter((text: string) => text.includes("may be a transfer"));
     await books.ok("update_settings", { own_only: true });
     await commit(books, await preview(books, "Giro", paid("09"), ["2026-09-09", "Rent", "-40.00"]));
@@ -195,6 +195,11 @@ testBooks("income that only its own text calls a transfer", { day: "2026-10-20" 
     const [text, ...more] = await told(books);
     assertEquals([text!.includes(`on 2 Sep, may be a transfer to Joint (${id}, ${income}). Ask`), more], [true, []]);
     assertEquals([text!.includes("Rent"), await told(member)], [false, []]);
+    const net = { kind: "net", period: "this_year" };
+    assertEquals([await told(books, "summarize_spending", net), await told(member, "summarize_spending", net)], [
+      [text],
+      [],
+    ]);
     await books.ok("delete_records", { ids: [income] });
     assertEquals(await told(books), []);
   },

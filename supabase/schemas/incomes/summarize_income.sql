@@ -131,6 +131,8 @@ comment on function app.warn_of_income is
 create or replace function app.summarize_income(context app.context, request jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
+  -- Older halves that were never asked about are not worth their look-up.
+  recent_days constant int := 100;
   is_net constant boolean := request ->> 'kind' = 'net';
   asked constant text[] := array(
     select d.value
@@ -234,7 +236,8 @@ begin
     'warnings', app.warn_of_own_only() || app.warn_of_income(context, period, filter)
       || case when unconverted = '[]' and not coalesce(spending.is_partial, false) then '[]'
         else jsonb_build_array(app.warning('rate_missing.of_payments', jsonb_build_object('into', target))) end
-      || case when is_net then jsonb_build_array(app.warning('net_is_income_less_spending')) else '[]' end
+      || case when is_net then jsonb_build_array(app.warning('net_is_income_less_spending'))
+        || app.warn_of_unpaired(context, greatest(period.from_on, context.today - recent_days)) else '[]' end
   );
 end
 $$;
