@@ -38,7 +38,19 @@ testBooks("a transfer that looks like spending and income", { day: "2026-10-20" 
       message(shown),
       /^Line 2, .*1200\.00 EUR on 3 Oct: is it the other half of "Kim Schmidt household", 1200\.00 EUR .*or income \("new"\)\?$/,
     );
-    const { change_id } = await commit(books, await answered(books, shown, { row_2: "same" }));
+    const same = await answered(books, shown, { row_2: "same" });
+    const others = (found: Json) => [
+      found.rows.map(({ as }: Json) => as),
+      found.left_out.map(({ kind, count, totals, lines }: Json) => [kind, count, totals.EUR, lines]),
+    ];
+    assertEquals(others(same), [["transfer", "new"], [["other_half", 1, "1200.00", [2]]]]);
+    const withPay = await preview(books, "Joint", CAME, MILK, ["2026-10-04", "Salary Work GmbH", "2000.50"]);
+    assertEquals(others(withPay), [["asked", "new", "income"], [["income", 2, "3200.50", [2, 4]]]]);
+    assertEquals(others(await answered(books, withPay, { row_2: "same" })), [["transfer", "new", "income"], [
+      ["income", 1, "2000.50", [4]],
+      ["other_half", 1, "1200.00", [2]],
+    ]]);
+    const { change_id } = await commit(books, same);
     assertEquals(await sums(books), ["5.00", undefined]);
     assertEquals((await books.ok("reconcile", { account: "Giro" })).bank_only, []);
     await books.ok("undo_change", { change_id });
@@ -96,6 +108,9 @@ testBooks("a transfer that looks like spending and income", { day: "2026-10-20" 
     const came = "05.10.26;05.10.26;Gebucht;Blue;Red;Order;Eingang;DE02120300000000202051;300,00;;;";
     const { preview: shown } = await books.ok("import_expenses", file("DE02500105170137075030", came));
     assertEquals(asked(shown), [["row_3", ["same", "new"]]]);
+    const back = "05.10.26;05.10.26;Gebucht;Blue;Red;Erstattung;Eingang;DE02120300000000202051;7,00;;;";
+    const refund = (await books.ok("import_expenses", file("DE02500105170137075030", back))).preview;
+    assertMatch(message(refund), /\(not spending\), or a new refund\?$/);
   },
   "is not assumed for other names, days, amounts, accounts or organizations": async (books, database) => {
     const stranger = await openBooks(database, { day: "2026-10-20" });

@@ -24,7 +24,7 @@ export const questions = {
       name: string;
       payee?: string;
       date: string;
-      /** The kind of a row that is not spending. */
+      /** The kind of a row that is not an expense. */
       kind?: string;
       /** A bill's due date; the amount is absent while it is unknown. */
       candidates: (Partial<Money> & { id: string; name: string; date: string; account?: string })[];
@@ -41,7 +41,7 @@ export const questions = {
       return `${said}: is it the other half of ${known} in the books, which is then removed as a transfer ("same"), ` +
         'or income ("new")?';
     }
-    if (kind) {
+    if (kind && kind !== "refund") {
       return `${said}, is not spending: is it the other half of ${known} in the books, which is then removed as a ` +
         'transfer ("same"), or is it unrelated ("new")?';
     }
@@ -58,7 +58,7 @@ export const questions = {
       : "a transfer between your own accounts or the payment of a credit card";
     return `${said}: is it ${known ? `${known} in the books, ${tip}` : ""}${
       transfer ? `${half} (not spending), ` : ""
-    }or a new expense?`;
+    }or a new ${kind ?? "expense"}?`;
   },
 };
 

@@ -9,7 +9,8 @@ begin
   return query
     select r.line,
       case
-        when r.kind not in ('expense', 'refund') then case m.state when 'asked' then 'asked' else 'left_out' end
+        when r.kind not in ('expense', 'refund') then
+          case when m.state = 'asked' or r.kind = 'income' and m.state = 'transfer' then m.state else 'left_out' end
         when r.is_skipped then 'skipped'
         when r.error is not null then 'bad'
         when (on_duplicate is distinct from 'allow' or m.is_transfer) and m.state <> 'new' then m.state
@@ -182,7 +183,7 @@ begin
       'about', jsonb_build_object(
         'line', r.line, 'date', coalesce(r.draft -> 'paid_on', r.item -> 'date'),
         'name', coalesce(r.draft -> 'name', r.item -> 'name'),
-        'payee', r.draft -> 'payee', 'kind', case when r.kind not in ('expense', 'refund') then r.kind end,
+        'payee', r.draft -> 'payee', 'kind', case when r.kind <> 'expense' then r.kind end,
         'amount', app.format_amount(
           coalesce((r.draft ->> 'amount_minor')::bigint,
             app.statement_minor(r.item ->> 'amount', r.item ->> 'currency'))::numeric,

@@ -152,9 +152,12 @@ begin
     'kind', 'other_half', 'count', count, 'lines', jsonb_path_query_array(lines, '$[0 to 19]'), 'totals', (
       select jsonb_object_agg(s.currency, app.format_amount(s.minor, s.currency))
       from (
-        select r.draft ->> 'currency' as currency, sum((r.draft ->> 'amount_minor')::bigint) as minor
+        select coalesce(r.draft, r.item) ->> 'currency' as currency, sum(coalesce(
+            (r.draft ->> 'amount_minor')::bigint, app.statement_minor(r.item ->> 'amount', r.item ->> 'currency')
+        )) as minor
         from app.import_rows as r
-        where r.import_id = batch.id and r.match ->> 'state' = 'transfer' and r.draft is not null and not r.is_skipped
+        where r.import_id = batch.id and r.match ->> 'state' = 'transfer'
+          and (r.draft is not null or r.kind = 'income') and not r.is_skipped
         group by 1
       ) as s
     )

@@ -1,22 +1,42 @@
-create or replace function app.describe_left_out(kinds jsonb, home text) returns jsonb
+create or replace function app.describe_left_out(batch app.import_batches, home text) returns jsonb
 language plpgsql stable set search_path = '' as $$
+declare
+  -- app.describe_transfers counts these instead.
+  halves constant jsonb := (
+    select coalesce(jsonb_agg(r.item), '[]') from app.import_rows as r
+    where r.import_id = batch.id and r.kind = 'income' and r.match ->> 'state' = 'transfer'
+  );
 begin
   return (
-    select coalesce(jsonb_agg(k || jsonb_build_object('totals', (
-      select coalesce(jsonb_object_agg(s.currency, s.total), '{}')
-      from (
-        select app.currency_of_sign(coalesce(nullif(t.key, ''), home), home) as currency,
-          sum(t.value::numeric)::text as total
-        from jsonb_each_text(k -> 'totals') as t
-        group by 1
-      ) as s
-    ))), '[]')
-    from jsonb_array_elements(kinds) as k
+    select coalesce(jsonb_agg(k || jsonb_build_object(
+      'count', (k -> 'count')::int - jsonb_array_length(gone),
+      'lines', (
+        select coalesce(jsonb_agg(l), '[]') from jsonb_array_elements(k -> 'lines') as l
+        where not jsonb_path_query_array(gone, '$[*].line') @> l
+      ),
+      'totals', (
+        select coalesce(jsonb_object_agg(s.currency, s.total), '{}')
+        from (
+          select app.currency_of_sign(coalesce(nullif(t.key, ''), home), home) as currency,
+            sum(t.value)::text as total
+          from (
+            select t.key, t.value::numeric as value from jsonb_each_text(k -> 'totals') as t
+            union all
+            select g ->> 'currency', -(g ->> 'amount')::numeric from jsonb_array_elements(gone) as g
+          ) as t
+          group by 1
+        ) as s
+      )
+    )), '[]')
+    from jsonb_array_elements(batch.read -> 'left_out') as k
+    cross join lateral (select case k ->> 'kind' when 'income' then halves else '[]' end as gone) as h
+    where (k -> 'count')::int > jsonb_array_length(gone)
   );
 end
 $$;
 comment on function app.describe_left_out is
-  'Returns the left-out rows of a file by kind. Totals without a currency are in the home currency.';
+  'Returns the left-out rows of a file by kind, income without the halves of transfers. Totals without a currency are '
+  'in the home currency.';
 
 create or replace function app.list_unknown_categories(context app.context, batch app.import_batches) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -168,7 +188,9 @@ create or replace function app.preview_import(context app.context, batch app.imp
   returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  home constant text := coalesce(batch.read ->> 'default_currency', context.base_currency);
+  home constant text := coalesce(
+    batch.read ->> 'default_currency', app.account_currency(context, batch.account_id), context.base_currency
+  );
   unknown constant jsonb := app.list_unknown_categories(context, batch);
   after constant int := coalesce((arguments ->> 'after_line')::int, 0);
   counted constant jsonb := app.count_import(context, batch, arguments ->> 'on_duplicate', after);
@@ -199,7 +221,7 @@ begin
     'rows_ok', count,
     'rows_bad', bad,
     'rows_bad_count', bad_count,
-    'left_out', app.describe_left_out(coalesce(batch.read -> 'left_out', '[]'), home)
+    'left_out', app.describe_left_out(batch, home)
       || app.describe_transfers(batch, counted #> '{listed,transfer}', (outcomes ->> 'transfer')::int),
     'questions', questions,
     'questions_count', case when questions_count > jsonb_array_length(questions) then questions_count end,
