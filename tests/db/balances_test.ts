@@ -219,9 +219,31 @@ testBooks("balances", { day: "2026-10-06" }, {
       'A statement says 3649.75 EUR for "Giro" on 2026-09-30, which counts, not 9.00 EUR. Ask the person which is right.',
     );
   },
-  "a day between two statements returns the balances around it": async (books, database) => {
+  "a day between two statements has a balance if the rows between them add up": async (books) => {
     await giro(books, ...SEPTEMBER);
     await giro(books, ...OCTOBER);
+    const sentence = "Giro: 2849.75 EUR on 2026-10-02, by the statements’ rows.";
+    const { hint } = await books.fails("date_out_of_range", "forecast", { until: "2026-10-02" });
+    assertEquals(hint, `For 2026-10-02, tell the person the known balances: ${sentence}`);
+    const told = async (to: string) =>
+      (await books.call("reconcile", { account: "Giro", to })).warnings
+        .filter(({ code }: Json) => code.startsWith("balance_of_day"))
+        .map(({ code, message }: Json) => [code, message]);
+    assertEquals(await told("2026-10-02"), [["balance_of_day", sentence]]);
+    assertEquals(await told("2026-10-04"), []);
+    assertEquals((await told("2026-10-05"))[0][0], "balance_of_day_unknown");
+    assertEquals((await told("2026-09-29"))[0][0], "balance_of_day_unknown");
+    // A member who may not see every row gets no balance, not even from their own figures.
+    const member = await books.join();
+    await books.ok("update_settings", { category: { action: "make_private", name: "Health" } });
+    await say(member, "3649.75", { date: "2026-09-30" });
+    await say(member, "2800", { date: "2026-10-04" });
+    const { warnings } = await member.call("reconcile", { account: "Giro", to: "2026-10-02" });
+    assertEquals(warnings.map(({ code }: Json) => code), ["lines_partly_known", "balance_of_day_unknown"]);
+  },
+  "a day between two statements with a gap returns the balances around it": async (books, database) => {
+    await giro(books, ...SEPTEMBER);
+    await giro(books, OCTOBER[1]!);
     const between = "Giro: 3649.75 EUR on 2026-09-30, 2800.00 EUR on 2026-10-04; nothing between them is known.";
     const hint = async (until: string, reader = books) =>
       (await reader.fails("date_out_of_range", "forecast", { until })).hint;

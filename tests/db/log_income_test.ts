@@ -365,6 +365,39 @@ testBooks("income", { day: "2026-10-28" }, {
     assertEquals((await commit(books, [RENT, PAY])).data.income, undefined);
     assertEquals(await listed(books), []);
   },
+  "deleted by a person is only in the bank, until it is recorded again": async (books) => {
+    const told = async (reader = books) => {
+      const { data, warnings } = await reader.call("reconcile", { account: "Giro" });
+      return [
+        data.bank_only.map(({ text, amount, kind }: Json) => [text, amount, kind]),
+        data.bank_only_count,
+        data.totals.difference,
+        warnings.map(({ message }: Json) => message),
+      ];
+    };
+    const none = [[], 0, { EUR: "0.00" }, []];
+    await commit(books, [RENT, PAY]);
+    assertEquals(await told(), none);
+    const { rows: [{ id }] } = await books.ok("list_expenses", { kind: "income" });
+    const { change_id } = await books.call("delete_records", { ids: [id] });
+    assertEquals(await told(), [[["Work GmbH salary", "2450.00", "income"]], 1, { EUR: "0.00" }, [
+      "1 row of bank_only, 2450.00 EUR, is income that the books lack. Totals and difference compare only spending.",
+    ]]);
+    await say(books, { date: "2026-09-30" });
+    assertEquals(await told(), none);
+    await books.ok("undo_change");
+    assertEquals((await told())[1], 1);
+    await books.ok("undo_change", { change_id });
+    assertEquals(await told(), none);
+    // A member doesn't learn of income that is hidden from them, nor of its deletion.
+    const member = await books.join();
+    await books.ok("update_settings", { category: { action: "create", name: "Payroll" } });
+    await books.ok("update_settings", { category: { action: "make_private", name: "Payroll" } });
+    await books.ok("update_expenses", { ids: [id], set: { category: "Payroll" } });
+    assertEquals((await told(member)).slice(0, 3), none.slice(0, 3));
+    await books.ok("delete_records", { ids: [id] });
+    assertEquals([(await told(member)).slice(0, 3), (await told())[1]], [none.slice(0, 3), 1]);
+  },
   "from one of the accounts is a transfer": async (books) => {
     await commit(books, [RENT, ["2026-10-05", "Incoming money", "500.00"]]);
     assertEquals((await listed(books)).length, 1);

@@ -92,11 +92,14 @@ export interface KnownBalance {
   currency: string;
   before?: [on: string, amount: string];
   after?: [on: string, amount: string];
+  /** The balance of the day, if the statement lines between both add up. */
+  computed?: string;
 }
 
 /** "Giro: 10.00 EUR on 2026-10-01, 20.00 EUR on 2026-10-31; nothing between them is known." */
 export const knownBalances = (known: readonly KnownBalance[], day: string): string =>
-  known.map(({ account, currency, before, after }) => {
+  known.map(({ account, currency, before, after, computed }) => {
+    if (computed) return `${account}: ${money({ amount: computed, currency })} on ${day}, by the statements’ rows.`;
     const told = [before, after].flatMap((one) => one ? [`${money({ amount: one[1], currency })} on ${one[0]}`] : []);
     const place = before && after ? "between them" : before ? "after it" : "before it";
     return `${account}: ${before?.[0] === day ? told[0] : `${told.join(", ")}; nothing ${place} is known`}.`;

@@ -1,7 +1,9 @@
 -- Balances of accounts at the end of a day, stored for that day and never extrapolated.
 
-create or replace function app.read_balances(account_id text)
-returns table (true_on date, currency text, amount_minor bigint, source text, difference bigint)
+create or replace function app.read_balances(account_id text, day date default null)
+returns table (
+  true_on date, currency text, amount_minor bigint, source text, difference bigint, minor_on_day bigint
+)
 language plpgsql stable set search_path = '' as $$
 begin
   return query
@@ -21,13 +23,21 @@ begin
       -- Differences are meaningful only if all lines are visible.
       when s.before is null or not identity.sees_everything() then null
       when s.amount_minor - s.before in (moved.booked, moved.booked + moved.reverted) then 0
-      else s.amount_minor - s.before - moved.booked end
+      else s.amount_minor - s.before - moved.booked end,
+      case when day >= s.since and day < s.true_on and identity.sees_everything() then
+        s.before + case s.amount_minor - s.before
+          when moved.booked then moved.booked_by_day
+          when moved.booked + moved.reverted then moved.booked_by_day + moved.reverted_by_day
+        end
+      end
     from steps as s
     cross join lateral (
       select coalesce(sum(v.minor) filter (where v.kind <> 'reverted'), 0)::bigint as booked,
-        coalesce(sum(v.minor) filter (where v.kind = 'reverted'), 0)::bigint as reverted
+        coalesce(sum(v.minor) filter (where v.kind = 'reverted'), 0)::bigint as reverted,
+        coalesce(sum(v.minor) filter (where v.kind <> 'reverted' and v.booked_on <= day), 0)::bigint as booked_by_day,
+        coalesce(sum(v.minor) filter (where v.kind = 'reverted' and v.booked_on <= day), 0)::bigint as reverted_by_day
       from (
-        select l.kind, case l.direction when 'out' then -l.amount_minor else l.amount_minor end as minor
+        select l.kind, l.booked_on, case l.direction when 'out' then -l.amount_minor else l.amount_minor end as minor
         from app.statement_lines as l
         where l.account_id = read_balances.account_id and l.currency = s.currency
           and l.kind not in ('pending', 'declined', 'balance', 'split')
@@ -42,7 +52,8 @@ end
 $$;
 comment on function app.read_balances is
   'Returns the balances of an account that the person sees, newest first. difference: the balance minus the previous '
-  'one and the statement lines in between; null for the first one, and for people who can''t see every line.';
+  'one and the statement lines in between; null for the first one, and for people who can''t see every line. '
+  'minor_on_day: the balance of a day before this one, if the lines since the previous balance add up.';
 
 create or replace function app.describe_balance_rows(account_id text, first date, last date) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -79,10 +90,11 @@ begin
         'before', max(array[b.true_on::text, app.format_amount(b.amount_minor, b.currency)])
           filter (where b.true_on <= day),
         'after', min(array[b.true_on::text, app.format_amount(b.amount_minor, b.currency)])
-          filter (where b.true_on > day)
+          filter (where b.true_on > day),
+        'computed', app.format_amount(max(b.minor_on_day), b.currency)
       )) as around
       from app.accounts as a
-      cross join lateral app.read_balances(a.id) as b
+      cross join lateral app.read_balances(a.id, day) as b
       where a.organization_id = context.organization_id
         and (describe_balances_around.account_id is null or a.id = describe_balances_around.account_id)
       group by a.id, a.name, b.currency
@@ -94,7 +106,8 @@ end
 $$;
 comment on function app.describe_balances_around is
   'Returns the last known balance on or before a day and the first one after it, of each account and currency: '
-  '[{account, currency, before?: [day, amount], after?}]; null for none. At most ten.';
+  '[{account, currency, before?: [day, amount], after?, computed?: the balance of the day if the lines between both '
+  'add up}]; null for none. At most ten.';
 
 create or replace function app.warn_of_gaps(account app.accounts, first date, last date) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -119,12 +132,13 @@ declare
 begin
   return case when known is null or known @> jsonb_build_array(jsonb_build_object('before', jsonb_build_array(day)))
     then '[]' else jsonb_build_array(
-      app.warning('balance_of_day_unknown', jsonb_build_object('day', day, 'known', known))
+      app.warning(case when known @? '$[*].computed' then 'balance_of_day' else 'balance_of_day_unknown' end,
+        jsonb_build_object('day', day, 'known', known))
     ) end;
 end
 $$;
 comment on function app.warn_of_unknown_balance is
-  'Returns a warning with the known balances around a day without a balance.';
+  'Returns a warning about a day without a balance: its balance computed from lines, or the known ones around it.';
 
 create or replace function app.describe_accounts(context app.context) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -129,6 +129,7 @@ declare
   last_day date := app.parse_date(context, arguments ->> 'to', 'to');
   -- Banks book nothing on some days.
   quiet_days constant int := 7;
+  income_days constant int := 5;
   first_line date;
   last_line date;
   account_currency constant text := coalesce(account.currency, (
@@ -160,7 +161,17 @@ begin
       offset 0
     ) as paid
     where l.account_id = account.id and l.booked_on between first_day and last_day
-      and l.kind in ('expense', 'refund', 'unreadable')
+      and (l.kind in ('expense', 'refund', 'unreadable')
+        or l.kind = 'income' and l.direction = 'refund' and l.amount_minor > 0
+        and l.id not in (
+          select i.line_id from app.incomes as i
+          where i.organization_id = context.organization_id and i.deleted_at is null and i.line_id is not null
+        ) and not exists (
+          select from app.incomes as i
+          where i.organization_id = context.organization_id and i.deleted_at is null and i.line_id is null
+            and i.received_on between l.booked_on - income_days and l.booked_on + income_days
+            and i.amount_minor = l.amount_minor and i.currency = l.currency
+        ))
       and l.other_half_id is null
       and not exists (select from app.statement_lines as o where o.other_half_id = l.id)
   ), linked as (
@@ -229,8 +240,12 @@ begin
     (
       select jsonb_agg(jsonb_build_object('currency', l.currency, 'minor',
         case l.direction when 'out' then l.amount_minor else -l.amount_minor end))
-      from lines as l
+      from lines as l where l.kind <> 'income'
     ) as bank,
+    (
+      select jsonb_agg(jsonb_build_object('currency', l.currency, 'minor', l.amount_minor))
+      from lines as l where l.kind = 'income'
+    ) as income,
     (select jsonb_agg(jsonb_build_object('currency', c.currency, 'minor', c.minor)) from counted as c) as counted,
     (
       select jsonb_agg(jsonb_build_object('currency', p.in_currency, 'minor',
@@ -262,11 +277,18 @@ begin
       or least(last_day, context.today) > last_line + quiet_days
     then jsonb_build_array(app.warning('no_statement', jsonb_build_object(
       'account', account.name, 'first', first_line, 'last', last_line, 'is_own_only', identity.sees_own_only()
-    ))) else '[]' end || app.warn_of_own_only() || app.warn_of_gaps(account, first_day, last_day)
+    ))) else '[]' end || case when found.income is not null then jsonb_build_array(app.warning('income_in_bank_only',
+      jsonb_build_object(
+        'count', jsonb_array_length(found.income), 'totals', app.sum_by_currency(found.income)
+      ))) else '[]' end
+    || case when not identity.sees_everything() and first_line is not null
+    then jsonb_build_array(app.warning('lines_partly_known', jsonb_build_object('account', account.name)))
+    else '[]' end || app.warn_of_own_only() || app.warn_of_gaps(account, first_day, last_day)
     || case when arguments ? 'to' then app.warn_of_unknown_balance(context, account, last_day) else '[]' end);
 end
 $$;
 comment on function app.reconcile is
   'Tool reconcile. Returns data {account, from, to, bank_only, books_only, their counts, linked_count, '
   'without_document_count: payments in either without a document, balance?, balances, transfers, totals}, and warns '
-  'when no statement covers the period, its balances differ, or the balance of its last day is unknown.';
+  'when no statement covers the period, its balances differ, or the balance of its last day is unknown. bank_only '
+  'includes income, but totals compare only spending.';
