@@ -259,7 +259,7 @@ testBooks("recurring charges in statements", { day: "2025-12-31" }, {
     await books.ok("undo_change", { change_id });
     await importStatement(books, [["2026-02-09", "Bakery", "4.00"], ["2026-02-17", "Bakery", "4.00"]]);
     assertEquals(await stopped(), [
-      "Netflix was due on 2026-02-05, but the statements of Checking to 2026-02-17 have no such charge. If it was cancelled, end it with update_bill; if it was paid another way, mark_bill_paid records it.",
+      "Netflix was due on 2026-02-05, but the statements of Checking to 2026-02-17 have no such charge. If it was cancelled, update_bill with set.status cancelled and apply_from 2026-02-05 ends it; if it was paid another way, mark_bill_paid records it.",
     ]);
     const stranger = await books.join();
     await books.ok("update_settings", { own_only: true });
@@ -300,10 +300,62 @@ testBooks("recurring charges in statements", { day: "2025-12-31" }, {
     await rollAll(database, "2026-03-20T12:00:00Z");
     await importStatement(books, [["2026-02-09", "Bakery", "4.00"], ["2026-02-20", "Bakery", "4.00"]]);
     assertEquals(await stopped(), [
-      "Audible was due on 2026-02-05, but the statements of Checking to 2026-02-20 have no such charge. The books recorded 2 automatic payments since then and count 19.90 EUR as spent. If it was cancelled, end it with update_bill and remove them with delete_records; if another account paid, they are right.",
+      "Audible was due on 2026-02-05, but the statements of Checking to 2026-02-20 have no such charge. The books recorded 2 automatic payments since then and count 19.90 EUR as spent. If it was cancelled, update_bill with set.status cancelled and apply_from 2026-02-05 ends it and removes them; if another account paid, they are right.",
     ]);
     await importStatement(books, [["2026-02-06", "Audible GmbH", "9.95"]]);
     assertEquals(await stopped(), []);
+  },
+
+  "a bill cancelled from an earlier day on loses its disproven payments and its open dates": async (
+    books,
+    database,
+  ) => {
+    const within = (month: string) => ({ from: `2026-${month}-01`, to: `2026-${month}-28` });
+    const total = async (month: string) => (await books.ok("summarize_spending", within(month))).total.amount;
+    const warned = async (tool: string, args: Json) =>
+      (await books.call(tool, args)).warnings.filter(({ code }: Json) => code === "not_in_statements")
+        .map(({ message }: Json) => message);
+    const bill = { name: "TuneBox", amount: "10.99", first_due: "2026-01-11", autopay: true };
+    const { bill: { id } } = await books.ok("add_bill", bill);
+    const sky = { name: "Sky", amount: "5", first_due: "2026-02-10" };
+    const { bill: { id: skyId } } = await books.ok("add_bill", sky);
+    books.goTo("2026-03-20");
+    await rollAll(database, "2026-03-20T12:00:00Z");
+    const days = ["2026-02-01", "2026-02-20", "2026-03-02", "2026-03-19"];
+    await importStatement(books, [
+      ["2026-01-11", "TuneBox", "10.99"],
+      ...days.map((day): Charge3 => [day, "Tea", "4"]),
+    ]);
+    assertEquals([await total("02"), await total("03")], ["18.99", "18.99"]);
+    const message =
+      "TuneBox was recorded automatically (10.99 EUR on 2026-02-11), but the statements of Checking do not " +
+      "show it. The amounts count as spent; review_bills says how to remove them.";
+    assertEquals(await warned("summarize_spending", within("02")), [message]);
+    assertEquals(await warned("summarize_spending", within("01")), []);
+    const both = message.replace("10.99 EUR on 2026-02-11", "21.98 EUR on 2026-02-11 and 2026-03-11");
+    assertEquals(await warned("list_expenses", { from: "2026-01-01" }), [both]);
+    assertEquals(await warned("list_expenses", { query: "Tea" }), []);
+
+    await books.ok("update_bill", { bill_id: id, set: { status: "cancelled" } });
+    const { stopped_charges: [{ bill_id, due_on, recorded, text }] } = await books.ok("review_bills");
+    assertEquals([bill_id, due_on, recorded], [id, "2026-02-11", 2]);
+    assertMatch(text, /update_bill with set.status cancelled and apply_from 2026-02-11 ends it and removes them;/);
+    const end = { set: { status: "cancelled" }, apply_from: due_on };
+    const { change_id } = await books.call("update_bill", { bill_id: id, ...end });
+    await books.ok("update_bill", { bill_id: skyId, ...end });
+    const after = await books.ok("review_bills");
+    assertEquals([after.stopped_charges, after.overdue.map(({ dates, due_on }: Json) => [due_on, dates])], [[], [
+      ["2026-02-10", 1],
+    ]]);
+    assertEquals([await total("01"), await total("02"), await total("03")], ["10.99", "8.00", "8.00"]);
+    assertEquals(await warned("list_expenses", {}), []);
+
+    await books.ok("undo_change", { change_id });
+    assertEquals((await books.ok("review_bills")).stopped_charges[0].recorded, 2);
+    assertEquals([await total("02"), await total("03")], ["18.99", "18.99"]);
+    await importStatement(books, [["2026-03-12", "TuneBox", "10.99"]]);
+    await books.ok("update_bill", { bill_id: id, ...end });
+    assertEquals([await total("02"), await total("03")], ["8.00", "18.99"], "a statement shows March");
   },
 
   "automatic payments are named for the first date that statements cover": async (books, database) => {

@@ -76,7 +76,9 @@ async function tendBills(books: Books, seen: Map<string, number>, added: Set<str
     });
   }
   for (const [text, count] of seen) if (count >= 3) assert(added.has(text), `${text} was not proposed`);
-  for (const { bill_id } of stopped_charges) await books.ok("update_bill", { bill_id, set: { status: "cancelled" } });
+  for (const { bill_id, due_on } of stopped_charges) {
+    await books.ok("update_bill", { bill_id, set: { status: "cancelled" }, apply_from: due_on });
+  }
   return wrong;
 }
 

@@ -138,6 +138,14 @@ export const warnings = {
     `${count(payments, "automatic payment")} of this period, ${totals(totals_by_currency)}, ${
       payments === 1 ? "is an estimate" : "are estimates"
     } and will change when the real amount is known.`,
+  "not_in_statements": ({ bills }: { bills: (Money & { name: string; account: string; dates: string[] })[] }): string =>
+    `${
+      bills.map(({ name, account, dates, ...paid }) =>
+        `${name} was recorded automatically (${money(paid)} on ${
+          and(dates)
+        }), but the statements of ${account} do not show it.`
+      ).join(" ")
+    } The amounts count as spent; review_bills says how to remove them.`,
   "amount_awaited": ({ names: bills }: { names: string[] }): string =>
     `${names(bills)} ${bills.length === 1 ? "was" : "were"} charged automatically in this period, ` +
     "but the amount is not known yet, so it is in no total.",

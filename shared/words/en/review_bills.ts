@@ -242,8 +242,8 @@ export const findings = {
           recorded === 1 ? "an automatic payment" : `${recorded} automatic payments`
         } since then and count ${
           inCurrency(amount!, currency!)
-        } as spent. If it was cancelled, end it with update_bill and remove them with delete_records; if another account paid, they are right.`
-        : "If it was cancelled, end it with update_bill; if it was paid another way, mark_bill_paid records it."
+        } as spent. If it was cancelled, update_bill with set.status cancelled and apply_from ${due_on} ends it and removes them; if another account paid, they are right.`
+        : `If it was cancelled, update_bill with set.status cancelled and apply_from ${due_on} ends it; if it was paid another way, mark_bill_paid records it.`
     }`,
   provider_attention: ({ name, provider, kind, needs_review, missing_period }: ProviderTrouble) => {
     switch (kind) {

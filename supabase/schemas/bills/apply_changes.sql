@@ -231,9 +231,18 @@ begin
       and o.due_on < price_from
       and o.amount_source = 'rule' and o.expected_minor = bill.amount_minor;
   end if;
+  if changes ->> 'status' = 'cancelled' then
+    update app.payments as p set deleted_at = context.at
+    from app.expense_occurrences as o
+    where o.id = p.occurrence_id and o.expense_id = bill.id and o.due_on >= apply_from and p.deleted_at is null
+      and app.is_assumed(p);
+    update app.expense_occurrences as o set status = 'skipped', closed_at = context.at
+    where o.expense_id = bill.id and o.due_on >= apply_from and o.status <> 'skipped' and o.paid_minor = 0;
+  end if;
   perform app.refresh_bill(bill.id, context.today);
 end
 $$;
 comment on function app.apply_changes is
   'Changes a bill and its open dates. A price applies from apply_from, by default the next open date; a schedule from '
-  'apply_from, by default today. Overdue dates keep both.';
+  'apply_from, by default today. Overdue dates keep both. A bill cancelled from an earlier day on loses its open dates '
+  'and its automatic payments since then, except those that a statement shows.';

@@ -19,10 +19,12 @@ create or replace function app.is_assumed(payment app.payments) returns boolean
 language plpgsql stable set search_path = '' as $$
 begin
   return payment.source = 'autopay'
-    and not exists (select from app.statement_links as k where k.payment_id = payment.id);
+    and not exists (select from app.statement_links as k where k.payment_id = payment.id)
+    and not exists (select from app.payments as p where p.merged_into = payment.id);
 end
 $$;
-comment on function app.is_assumed is 'Whether a payment was recorded automatically and no statement shows it.';
+comment on function app.is_assumed is
+  'Whether a payment was recorded automatically, and neither a statement nor a person''s record shows it.';
 
 create or replace function app.find_charged_trials(context app.context) returns table (rank date, finding jsonb)
 language plpgsql stable set search_path = '' as $$

@@ -16,8 +16,7 @@ begin
       from app.payments as p
       join app.expense_occurrences as o on o.id = p.occurrence_id
       where p.organization_id = context.organization_id and p.source = 'autopay' and p.deleted_at is null
-        and p.paid_on between context.today - kept_days and context.today
-        and not exists (select from app.statement_links as k where k.payment_id = p.id)
+        and p.paid_on between context.today - kept_days and context.today and app.is_assumed(p)
     ), charged as materialized (
       select b.id, l.account_id, l.booked_on
       from (select distinct u.expense_id from unproven as u) as u
@@ -79,18 +78,56 @@ begin
       ) as s
       where s.currency = b.currency and s.since < o.due_on + days and s.true_on > o.due_on - days
     ) as shown
-    where identity.sees_everything() and b.status = 'active' and not coalesce(lines.is_charged, false)
+    where identity.sees_everything() and (b.status = 'active' or o.paid_count > 0)
+      and not coalesce(lines.is_charged, false)
       and (lines.is_covered and lines.through >= o.due_on + days or shown.proven_to >= o.due_on + days)
       and not exists (
         select from app.payments as p
         join app.expense_occurrences as x on x.id = p.occurrence_id
-        where x.expense_id = b.id and x.due_on = o.due_on and p.deleted_at is null
-          and (p.source <> 'autopay' or exists (select from app.statement_links as k where k.payment_id = p.id))
+        where x.expense_id = b.id and x.due_on = o.due_on and p.deleted_at is null and not app.is_assumed(p)
       )
     order by o.id, o.due_on;
 end
 $$;
 comment on function app.find_stopped_charges is
-  'Returns active bills with a charge in an account''s statements and a later date without one, although the '
-  'statements cover that date. recorded and amount describe the automatic payments from that date on. Returns nothing '
-  'to people who can''t see every line.';
+  'Returns active bills, and others with automatic payments, with a charge in an account''s statements and a later '
+  'date without one, although the statements cover that date. recorded and amount describe the automatic payments from '
+  'that date on. Returns nothing to people who can''t see every line.';
+
+create or replace function app.warn_of_disproven(context app.context, filter app.expense_filter) returns jsonb
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+begin
+  -- Most organizations have no statements, or only proven payments.
+  if not exists (select from app.statement_links as k where k.organization_id = context.organization_id)
+    or not exists (
+      select from app.expenses as b
+      join app.payments as p on p.expense_id = b.id
+      where b.organization_id = context.organization_id and b.kind = 'bill' and b.autopay and b.deleted_at is null
+        and p.paid_on between coalesce(filter.from_on, '-infinity') and coalesce(filter.to_on, 'infinity')
+        and p.deleted_at is null and app.is_assumed(p)
+    ) then
+    return '[]';
+  end if;
+  return (
+    select case when count(*) = 0 then '[]'
+      else jsonb_build_array(app.warning('not_in_statements', jsonb_build_object('bills', jsonb_agg(x.bill)))) end
+    from (
+      select jsonb_build_object(
+        'name', s.finding -> 'name', 'account', s.finding -> 'account',
+        'dates', jsonb_agg(p.paid_on order by p.paid_on),
+        'amount', app.format_amount(sum(p.amount_minor), p.currency), 'currency', p.currency
+      ) as bill
+      from app.find_stopped_charges(context) as s
+      join app.find_payments(filter) as f on f.expense_id = s.finding ->> 'bill_id'
+      join app.payments as p on p.id = f.payment_id
+      join app.expense_occurrences as o on o.id = p.occurrence_id
+      where o.due_on between s.rank and (s.finding ->> 'statements_to')::date and app.is_assumed(p)
+      group by s.finding, p.currency
+      order by min(p.paid_on), s.finding ->> 'name'
+    ) as x
+  );
+end
+$$;
+comment on function app.warn_of_disproven is
+  'Returns a warning about automatic payments that match a filter but are missing in the statements: {bills: [{name, '
+  'account, dates, amount, currency}]}.';

@@ -288,7 +288,7 @@ begin
     ) end,
     'warnings', app.warn_of_pending(pending_since is not null, context.base_currency, pending_since)
       || app.warn_of_unvalued(filter) || app.warn_of_own_only()
-      || case when key is null then app.warn_of_missed(filter) else '[]' end
+      || case when key is null then app.warn_of_missed(filter) || app.warn_of_disproven(context, filter) else '[]' end
   );
 end
 $$;

@@ -265,7 +265,7 @@ begin
     warnings := warnings || app.warning('amount_missing.to_come', jsonb_build_object('names', unknown_amounts));
   end if;
 
-  warnings := warnings || app.warn_of_unsettled(context, filter)
+  warnings := warnings || app.warn_of_unsettled(context, filter) || app.warn_of_disproven(context, filter)
     || app.warn_of_pending(spending.pending_since is not null, target, spending.pending_since)
     || app.warn_of_unvalued(filter) || app.warn_of_own_only() || app.warn_of_missed(filter)
     || case when is_compared and books_begin is null then app.warn_of_borders(filter, period, earlier) else '[]' end;

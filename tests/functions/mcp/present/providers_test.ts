@@ -239,7 +239,7 @@ const FINDINGS: Record<keyof typeof en.findings, [finding: Json, text: string][]
   ],
   stopped_charges: [[
     { name: "Netflix", due_on: "2026-10-03", account: "Checking", statements_to: "2026-10-31" },
-    "Netflix was due on 2026-10-03, but the statements of Checking to 2026-10-31 have no such charge. If it was cancelled, end it with update_bill; if it was paid another way, mark_bill_paid records it.",
+    "Netflix was due on 2026-10-03, but the statements of Checking to 2026-10-31 have no such charge. If it was cancelled, update_bill with set.status cancelled and apply_from 2026-10-03 ends it; if it was paid another way, mark_bill_paid records it.",
   ]],
   provider_attention: [
     ...([
