@@ -28,6 +28,8 @@ DROP FUNCTION "app"."chart_spending"(app.context, jsonb);
 
 DROP FUNCTION "app"."chart_upcoming_bills"(app.context, jsonb);
 
+DROP FUNCTION "app"."describe_left_out"(jsonb, text);
+
 DROP FUNCTION "app"."fail_without_category"(text, text, boolean);
 
 DROP FUNCTION "app"."find_cancel_dates"(app.context, integer);
@@ -702,6 +704,14 @@ begin
     )
       and o.due_on < price_from
       and o.amount_source = 'rule' and o.expected_minor = bill.amount_minor;
+  end if;
+  if changes ->> 'status' = 'cancelled' then
+    update app.payments as p set deleted_at = context.at
+    from app.expense_occurrences as o
+    where o.id = p.occurrence_id and o.expense_id = bill.id and o.due_on >= apply_from and p.deleted_at is null
+      and app.is_assumed(p);
+    update app.expense_occurrences as o set status = 'skipped', closed_at = context.at
+    where o.expense_id = bill.id and o.due_on >= apply_from and o.status <> 'skipped' and o.paid_minor = 0;
   end if;
   perform app.refresh_bill(bill.id, context.today);
 end
@@ -3124,10 +3134,11 @@ begin
         'before', max(array[b.true_on::text, app.format_amount(b.amount_minor, b.currency)])
           filter (where b.true_on <= day),
         'after', min(array[b.true_on::text, app.format_amount(b.amount_minor, b.currency)])
-          filter (where b.true_on > day)
+          filter (where b.true_on > day),
+        'computed', app.format_amount(max(b.minor_on_day), b.currency)
       )) as around
       from app.accounts as a
-      cross join lateral app.read_balances(a.id) as b
+      cross join lateral app.read_balances(a.id, day) as b
       where a.organization_id = context.organization_id
         and (describe_balances_around.account_id is null or a.id = describe_balances_around.account_id)
       group by a.id, a.name, b.currency
@@ -3908,6 +3919,47 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.describe_left_out(batch app.import_batches, home text)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  -- app.describe_transfers counts these instead.
+  halves constant jsonb := (
+    select coalesce(jsonb_agg(r.item), '[]') from app.import_rows as r
+    where r.import_id = batch.id and r.kind = 'income' and r.match ->> 'state' = 'transfer'
+  );
+begin
+  return (
+    select coalesce(jsonb_agg(k || jsonb_build_object(
+      'count', (k -> 'count')::int - jsonb_array_length(gone),
+      'lines', (
+        select coalesce(jsonb_agg(l), '[]') from jsonb_array_elements(k -> 'lines') as l
+        where not jsonb_path_query_array(gone, '$[*].line') @> l
+      ),
+      'totals', (
+        select coalesce(jsonb_object_agg(s.currency, s.total), '{}')
+        from (
+          select app.currency_of_sign(coalesce(nullif(t.key, ''), home), home) as currency,
+            sum(t.value)::text as total
+          from (
+            select t.key, t.value::numeric as value from jsonb_each_text(k -> 'totals') as t
+            union all
+            select g ->> 'currency', -(g ->> 'amount')::numeric from jsonb_array_elements(gone) as g
+          ) as t
+          group by 1
+        ) as s
+      )
+    )), '[]')
+    from jsonb_array_elements(batch.read -> 'left_out') as k
+    cross join lateral (select case k ->> 'kind' when 'income' then halves else '[]' end as gone) as h
+    where (k -> 'count')::int > jsonb_array_length(gone)
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.describe_low_balances(context app.context, positions app.forecast_position[], days app.forecast_day[], account_id text)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -4494,6 +4546,30 @@ begin
     from unnest(sums) as s
     where s.taxed_count > 0
   );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.describe_transfers(batch app.import_batches, lines jsonb, count integer)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return case when count > 0 then jsonb_build_array(jsonb_build_object(
+    'kind', 'other_half', 'count', count, 'lines', jsonb_path_query_array(lines, '$[0 to 19]'), 'totals', (
+      select jsonb_object_agg(s.currency, app.format_amount(s.minor, s.currency))
+      from (
+        select coalesce(r.draft, r.item) ->> 'currency' as currency, sum(coalesce(
+            (r.draft ->> 'amount_minor')::bigint, app.statement_minor(r.item ->> 'amount', r.item ->> 'currency')
+        )) as minor
+        from app.import_rows as r
+        where r.import_id = batch.id and r.match ->> 'state' = 'transfer'
+          and (r.draft is not null or r.kind = 'income') and not r.is_skipped
+        group by 1
+      ) as s
+    )
+  )) else '[]' end;
 end
 $function$;
 
@@ -8758,8 +8834,7 @@ begin
       from app.payments as p
       join app.expense_occurrences as o on o.id = p.occurrence_id
       where p.organization_id = context.organization_id and p.source = 'autopay' and p.deleted_at is null
-        and p.paid_on between context.today - kept_days and context.today
-        and not exists (select from app.statement_links as k where k.payment_id = p.id)
+        and p.paid_on between context.today - kept_days and context.today and app.is_assumed(p)
     ), charged as materialized (
       select b.id, l.account_id, l.booked_on
       from (select distinct u.expense_id from unproven as u) as u
@@ -8821,13 +8896,13 @@ begin
       ) as s
       where s.currency = b.currency and s.since < o.due_on + days and s.true_on > o.due_on - days
     ) as shown
-    where identity.sees_everything() and b.status = 'active' and not coalesce(lines.is_charged, false)
+    where identity.sees_everything() and (b.status = 'active' or o.paid_count > 0)
+      and not coalesce(lines.is_charged, false)
       and (lines.is_covered and lines.through >= o.due_on + days or shown.proven_to >= o.due_on + days)
       and not exists (
         select from app.payments as p
         join app.expense_occurrences as x on x.id = p.occurrence_id
-        where x.expense_id = b.id and x.due_on = o.due_on and p.deleted_at is null
-          and (p.source <> 'autopay' or exists (select from app.statement_links as k where k.payment_id = p.id))
+        where x.expense_id = b.id and x.due_on = o.due_on and p.deleted_at is null and not app.is_assumed(p)
       )
     order by o.id, o.due_on;
 end
@@ -9147,6 +9222,9 @@ begin
       from (select distinct e.currency from unnest(events) as e) as c
     ), changes as materialized (
       select p.n, e.kind = 'income' as is_income, e.due_on,
+        -- Overdue income may not come, nor may the next payment of a payer who is late by more than a weekend.
+        e.kind = 'income' and (e.due_on < context.today
+          or min(e.due_on) over (partition by e.kind, e.id) + shift_days < context.today) as is_doubtful,
         e.minor * r.rate as minor, (e.down * r.rate) ^ 2 as down, (e.up * r.rate) ^ 2 as up
       from unnest(events) as e
       join worth as w on w.currency = e.currency
@@ -9166,8 +9244,7 @@ begin
         select c.n, c.due_on as day, c.minor as likely, 0 as low, 0 as high, c.down, c.up from changes as c
         union all
         select c.n, c.due_on + case when c.is_income then shift_days else 0 end, 0, c.minor, 0, 0, 0 from changes as c
-        -- Late income may not come.
-        where not c.is_income or c.due_on >= context.today
+        where not c.is_doubtful
         union all
         select c.n, c.due_on + case when c.is_income then -shift_days when c.minor < 0 then shift_days else 0 end, 0, 0,
           c.minor, 0, 0
@@ -9560,6 +9637,39 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.import_questions(batch app.import_batches, lines jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return coalesce(batch.read -> 'questions', '[]') || (
+    select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+      'id', 'row_' || r.line,
+      'about', jsonb_build_object(
+        'line', r.line, 'date', coalesce(r.draft -> 'paid_on', r.item -> 'date'),
+        'name', coalesce(r.draft -> 'name', r.item -> 'name'),
+        'payee', r.draft -> 'payee', 'kind', case when r.kind <> 'expense' then r.kind end,
+        'amount', app.format_amount(
+          coalesce((r.draft ->> 'amount_minor')::bigint,
+            app.statement_minor(r.item ->> 'amount', r.item ->> 'currency'))::numeric,
+          coalesce(r.draft ->> 'currency', r.item ->> 'currency')
+        ),
+        'currency', coalesce(r.draft -> 'currency', r.item -> 'currency'), 'candidates', (
+          select jsonb_agg(c - array['payment_ids', 'bill_id', 'due_on', 'half_id', 'state'] || case when c ? 'due_on'
+            then jsonb_build_object('due_on', c -> 'due_on') else '{}' end)
+          from jsonb_array_elements(r.match -> 'candidates') as c
+        )
+      ),
+      'options', app.match_options(r.match), 'default', r.match -> 'default'
+    )) order by r.line), '[]')
+    from jsonb_array_elements_text(lines) as asked
+    join app.import_rows as r on r.import_id = batch.id and r.line = asked::int
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.import_whole_file(context app.context, args jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -9654,7 +9764,8 @@ CREATE OR REPLACE FUNCTION app.is_assumed(payment app.payments)
 AS $function$
 begin
   return payment.source = 'autopay'
-    and not exists (select from app.statement_links as k where k.payment_id = payment.id);
+    and not exists (select from app.statement_links as k where k.payment_id = payment.id)
+    and not exists (select from app.payments as p where p.merged_into = payment.id);
 end
 $function$;
 
@@ -10051,6 +10162,41 @@ begin
       )
     )::text, 'UTF8')), 'hex')
   );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.judge_import_rows(context app.context, batch app.import_batches, on_duplicate text)
+ RETURNS TABLE(line integer, outcome text, is_in_books boolean, direction text, amount_minor bigint, currency text)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  last_closed date;
+begin
+  select o.closed_through into last_closed from identity.organizations as o where o.id = context.organization_id;
+  return query
+    select r.line,
+      case
+        when r.kind not in ('expense', 'refund') then
+          case when m.state = 'asked' or r.kind = 'income' and m.state = 'transfer' then m.state else 'left_out' end
+        when r.is_skipped then 'skipped'
+        when r.error is not null then 'bad'
+        when (on_duplicate is distinct from 'allow' or m.is_transfer) and m.state <> 'new' then m.state
+        when d.paid_on <= last_closed then 'closed'
+        else 'new'
+      end,
+      coalesce(m.state in ('known', 'linked'), false), d.direction, d.amount_minor, d.currency
+    from app.import_rows as r
+    cross join lateral jsonb_to_record(coalesce(r.draft, '{}'))
+      as d (paid_on date, direction text, amount_minor bigint, currency text)
+    cross join lateral (
+      select case when r.match ->> 'state' = 'likely' then 'asked'
+          when r.match ->> 'state' = 'linked' and r.match ? 'bill_id' then 'pays'
+          else r.match ->> 'state' end as state,
+        r.match ->> 'state' = 'transfer' or r.match -> 'candidates' @> '[{"state": "transfer"}]' as is_transfer
+    ) as m
+    where r.import_id = batch.id;
 end
 $function$;
 
@@ -10524,7 +10670,8 @@ begin
     )) order by a.worth desc), '[]')
     from (
       select * from (
-        select 'usual_spending' as what, p.account as name, p.currency, p.covered_on as since, p.weeks, f.minor,
+        select case when list_assumptions.account_id is null then 'usual_spending' else 'usual_flow' end as what,
+          p.account as name, p.currency, p.covered_on as since, p.weeks, f.minor,
           f.spread, f.spread * coalesce(p.in_base, 1) as worth
         from unnest(basis.positions) as p
         cross join lateral (
@@ -11300,7 +11447,7 @@ begin
     ) end,
     'warnings', app.warn_of_pending(pending_since is not null, context.base_currency, pending_since)
       || app.warn_of_unvalued(filter) || app.warn_of_own_only()
-      || case when key is null then app.warn_of_missed(filter) else '[]' end
+      || case when key is null then app.warn_of_missed(filter) || app.warn_of_disproven(context, filter) else '[]' end
   );
 end
 $function$;
@@ -14720,7 +14867,9 @@ CREATE OR REPLACE FUNCTION app.preview_import(context app.context, batch app.imp
  SET search_path TO ''
 AS $function$
 declare
-  home constant text := coalesce(batch.read ->> 'default_currency', context.base_currency);
+  home constant text := coalesce(
+    batch.read ->> 'default_currency', app.account_currency(context, batch.account_id), context.base_currency
+  );
   unknown constant jsonb := app.list_unknown_categories(context, batch);
   after constant int := coalesce((arguments ->> 'after_line')::int, 0);
   counted constant jsonb := app.count_import(context, batch, arguments ->> 'on_duplicate', after);
@@ -14751,7 +14900,7 @@ begin
     'rows_ok', count,
     'rows_bad', bad,
     'rows_bad_count', bad_count,
-    'left_out', app.describe_left_out(coalesce(batch.read -> 'left_out', '[]'), home)
+    'left_out', app.describe_left_out(batch, home)
       || app.describe_transfers(batch, counted #> '{listed,transfer}', (outcomes ->> 'transfer')::int),
     'questions', questions,
     'questions_count', case when questions_count > jsonb_array_length(questions) then questions_count end,
@@ -15105,8 +15254,8 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION app.read_balances(account_id text)
- RETURNS TABLE(true_on date, currency text, amount_minor bigint, source text, difference bigint)
+CREATE OR REPLACE FUNCTION app.read_balances(account_id text, day date DEFAULT NULL::date)
+ RETURNS TABLE(true_on date, currency text, amount_minor bigint, source text, difference bigint, minor_on_day bigint)
  LANGUAGE plpgsql
  STABLE
  SET search_path TO ''
@@ -15129,13 +15278,21 @@ begin
       -- Differences are meaningful only if all lines are visible.
       when s.before is null or not identity.sees_everything() then null
       when s.amount_minor - s.before in (moved.booked, moved.booked + moved.reverted) then 0
-      else s.amount_minor - s.before - moved.booked end
+      else s.amount_minor - s.before - moved.booked end,
+      case when day >= s.since and day < s.true_on and identity.sees_everything() then
+        s.before + case s.amount_minor - s.before
+          when moved.booked then moved.booked_by_day
+          when moved.booked + moved.reverted then moved.booked_by_day + moved.reverted_by_day
+        end
+      end
     from steps as s
     cross join lateral (
       select coalesce(sum(v.minor) filter (where v.kind <> 'reverted'), 0)::bigint as booked,
-        coalesce(sum(v.minor) filter (where v.kind = 'reverted'), 0)::bigint as reverted
+        coalesce(sum(v.minor) filter (where v.kind = 'reverted'), 0)::bigint as reverted,
+        coalesce(sum(v.minor) filter (where v.kind <> 'reverted' and v.booked_on <= day), 0)::bigint as booked_by_day,
+        coalesce(sum(v.minor) filter (where v.kind = 'reverted' and v.booked_on <= day), 0)::bigint as reverted_by_day
       from (
-        select l.kind, case l.direction when 'out' then -l.amount_minor else l.amount_minor end as minor
+        select l.kind, l.booked_on, case l.direction when 'out' then -l.amount_minor else l.amount_minor end as minor
         from app.statement_lines as l
         where l.account_id = read_balances.account_id and l.currency = s.currency
           and l.kind not in ('pending', 'declined', 'balance', 'split')
@@ -15560,7 +15717,8 @@ begin
     return;
   end if;
   update app.import_rows as r
-  set match = app.settle_match(w.match, w.answer) || '{"remembered": true}'
+  set match = case when w.is_doubtful then w.match
+    else app.settle_match(w.match, w.answer) || '{"remembered": true}' end
   from (
     with asked as materialized (
       select s.line, s.match is null as is_open, q.match, s.direction, s.currency, s.amount_minor,
@@ -15585,7 +15743,7 @@ begin
           and (l.answered is not null or t.id is not null)
       ) as d
     ), latest as materialized (
-      select distinct on (a.line) a.*, p.answer, p.booked_on, p.id
+      select distinct on (a.line) a.*, p.answer, p.amount_minor as answered_minor, p.booked_on, p.id
       from asked as a
       join answered as p on p.words = a.words and p.direction = a.direction and p.currency = a.currency
       where p.place <= most and app.same_amount(p.amount_minor, a.amount_minor, percent) and p.subjects @> a.subjects
@@ -15610,15 +15768,17 @@ begin
       group by l.direction, l.currency, l.words
     )
     select l.line, l.match, case l.answer when 'new' then '"new"'::jsonb
-      else l.match -> 'candidates' -> (array_position(l.subjects, l.answer) - 1) -> 'id' end as answer
+      else l.match -> 'candidates' -> (array_position(l.subjects, l.answer) - 1) -> 'id' end as answer, d.is_doubtful
     from latest as l
-    where (not l.is_open and l.answer = 'new' or cardinality(array_positions(l.subjects, l.answer)) = 1)
-      -- A purchase may have the words of an earlier transfer.
-      and not exists (
+    -- A later line with the words of a transfer may be a purchase, or its other half may not be imported yet.
+    cross join lateral (
+      select l.is_open and exists (
         select from others as o
-        where l.is_open and o.words = l.words and o.direction = l.direction and o.currency = l.currency
-          and o.last_on > l.booked_on
-      )
+        where o.words = l.words and o.direction = l.direction and o.currency = l.currency and o.last_on > l.booked_on
+      ) as is_doubtful
+    ) as d
+    where (not l.is_open and l.answer = 'new' or cardinality(array_positions(l.subjects, l.answer)) = 1)
+      and not (d.is_doubtful and l.answered_minor <> l.amount_minor)
       -- Two rows can't be the other half of one line, or pay one date.
       and not exists (
         select from asked as o
@@ -15646,6 +15806,7 @@ declare
   last_day date := app.parse_date(context, arguments ->> 'to', 'to');
   -- Banks book nothing on some days.
   quiet_days constant int := 7;
+  income_days constant int := 5;
   first_line date;
   last_line date;
   account_currency constant text := coalesce(account.currency, (
@@ -15677,7 +15838,17 @@ begin
       offset 0
     ) as paid
     where l.account_id = account.id and l.booked_on between first_day and last_day
-      and l.kind in ('expense', 'refund', 'unreadable')
+      and (l.kind in ('expense', 'refund', 'unreadable')
+        or l.kind = 'income' and l.direction = 'refund' and l.amount_minor > 0
+        and l.id not in (
+          select i.line_id from app.incomes as i
+          where i.organization_id = context.organization_id and i.deleted_at is null and i.line_id is not null
+        ) and not exists (
+          select from app.incomes as i
+          where i.organization_id = context.organization_id and i.deleted_at is null and i.line_id is null
+            and i.received_on between l.booked_on - income_days and l.booked_on + income_days
+            and i.amount_minor = l.amount_minor and i.currency = l.currency
+        ))
       and l.other_half_id is null
       and not exists (select from app.statement_lines as o where o.other_half_id = l.id)
   ), linked as (
@@ -15746,8 +15917,12 @@ begin
     (
       select jsonb_agg(jsonb_build_object('currency', l.currency, 'minor',
         case l.direction when 'out' then l.amount_minor else -l.amount_minor end))
-      from lines as l
+      from lines as l where l.kind <> 'income'
     ) as bank,
+    (
+      select jsonb_agg(jsonb_build_object('currency', l.currency, 'minor', l.amount_minor))
+      from lines as l where l.kind = 'income'
+    ) as income,
     (select jsonb_agg(jsonb_build_object('currency', c.currency, 'minor', c.minor)) from counted as c) as counted,
     (
       select jsonb_agg(jsonb_build_object('currency', p.in_currency, 'minor',
@@ -15779,7 +15954,13 @@ begin
       or least(last_day, context.today) > last_line + quiet_days
     then jsonb_build_array(app.warning('no_statement', jsonb_build_object(
       'account', account.name, 'first', first_line, 'last', last_line, 'is_own_only', identity.sees_own_only()
-    ))) else '[]' end || app.warn_of_own_only() || app.warn_of_gaps(account, first_day, last_day)
+    ))) else '[]' end || case when found.income is not null then jsonb_build_array(app.warning('income_in_bank_only',
+      jsonb_build_object(
+        'count', jsonb_array_length(found.income), 'totals', app.sum_by_currency(found.income)
+      ))) else '[]' end
+    || case when not identity.sees_everything() and first_line is not null
+    then jsonb_build_array(app.warning('lines_partly_known', jsonb_build_object('account', account.name)))
+    else '[]' end || app.warn_of_own_only() || app.warn_of_gaps(account, first_day, last_day)
     || case when arguments ? 'to' then app.warn_of_unknown_balance(context, account, last_day) else '[]' end);
 end
 $function$;
@@ -17645,6 +17826,8 @@ CREATE OR REPLACE FUNCTION app.summarize_income(context app.context, request jso
  SET search_path TO ''
 AS $function$
 declare
+  -- Older halves that were never asked about are not worth their look-up.
+  recent_days constant int := 100;
   is_net constant boolean := request ->> 'kind' = 'net';
   asked constant text[] := array(
     select d.value
@@ -17748,7 +17931,8 @@ begin
     'warnings', app.warn_of_own_only() || app.warn_of_income(context, period, filter)
       || case when unconverted = '[]' and not coalesce(spending.is_partial, false) then '[]'
         else jsonb_build_array(app.warning('rate_missing.of_payments', jsonb_build_object('into', target))) end
-      || case when is_net then jsonb_build_array(app.warning('net_is_income_less_spending')) else '[]' end
+      || case when is_net then jsonb_build_array(app.warning('net_is_income_less_spending'))
+        || app.warn_of_unpaired(context, greatest(period.from_on, context.today - recent_days)) else '[]' end
   );
 end
 $function$;
@@ -17895,7 +18079,7 @@ begin
     warnings := warnings || app.warning('amount_missing.to_come', jsonb_build_object('names', unknown_amounts));
   end if;
 
-  warnings := warnings || app.warn_of_unsettled(context, filter)
+  warnings := warnings || app.warn_of_unsettled(context, filter) || app.warn_of_disproven(context, filter)
     || app.warn_of_pending(spending.pending_since is not null, target, spending.pending_since)
     || app.warn_of_unvalued(filter) || app.warn_of_own_only() || app.warn_of_missed(filter)
     || case when is_compared and books_begin is null then app.warn_of_borders(filter, period, earlier) else '[]' end;
@@ -19150,6 +19334,46 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.warn_of_disproven(context app.context, filter app.expense_filter)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+begin
+  -- Most organizations have no statements, or only proven payments.
+  if not exists (select from app.statement_links as k where k.organization_id = context.organization_id)
+    or not exists (
+      select from app.expenses as b
+      join app.payments as p on p.expense_id = b.id
+      where b.organization_id = context.organization_id and b.kind = 'bill' and b.autopay and b.deleted_at is null
+        and p.paid_on between coalesce(filter.from_on, '-infinity') and coalesce(filter.to_on, 'infinity')
+        and p.deleted_at is null and app.is_assumed(p)
+    ) then
+    return '[]';
+  end if;
+  return (
+    select case when count(*) = 0 then '[]'
+      else jsonb_build_array(app.warning('not_in_statements', jsonb_build_object('bills', jsonb_agg(x.bill)))) end
+    from (
+      select jsonb_build_object(
+        'name', s.finding -> 'name', 'account', s.finding -> 'account',
+        'dates', jsonb_agg(p.paid_on order by p.paid_on),
+        'amount', app.format_amount(sum(p.amount_minor), p.currency), 'currency', p.currency
+      ) as bill
+      from app.find_stopped_charges(context) as s
+      join app.find_payments(filter) as f on f.expense_id = s.finding ->> 'bill_id'
+      join app.payments as p on p.id = f.payment_id
+      join app.expense_occurrences as o on o.id = p.occurrence_id
+      where o.due_on between s.rank and (s.finding ->> 'statements_to')::date and app.is_assumed(p)
+      group by s.finding, p.currency
+      order by min(p.paid_on), s.finding ->> 'name'
+    ) as x
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.warn_of_drafts(context app.context, drafts jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -19737,7 +19961,8 @@ declare
 begin
   return case when known is null or known @> jsonb_build_array(jsonb_build_object('before', jsonb_build_array(day)))
     then '[]' else jsonb_build_array(
-      app.warning('balance_of_day_unknown', jsonb_build_object('day', day, 'known', known))
+      app.warning(case when known @? '$[*].computed' then 'balance_of_day' else 'balance_of_day_unknown' end,
+        jsonb_build_object('day', day, 'known', known))
     ) end;
 end
 $function$;
@@ -25565,7 +25790,7 @@ COMMENT ON FUNCTION "app"."answer_preview"(app.context, app.import_batches, json
 
 COMMENT ON FUNCTION "app"."answer_proposal"(app.proposals) IS 'Returns the answer for a call that waits for approval. It is an error, so that no assistant mistakes it for success.';
 
-COMMENT ON FUNCTION "app"."apply_changes"(app.context, app.expenses, jsonb, date) IS 'Changes a bill and its open dates. A price applies from apply_from, by default the next open date; a schedule from apply_from, by default today. Overdue dates keep both.';
+COMMENT ON FUNCTION "app"."apply_changes"(app.context, app.expenses, jsonb, date) IS 'Changes a bill and its open dates. A price applies from apply_from, by default the next open date; a schedule from apply_from, by default today. Overdue dates keep both. A bill cancelled from an earlier day on loses its open dates and its automatic payments since then, except those that a statement shows.';
 
 COMMENT ON FUNCTION "app"."apply_import_rules"(app.context, app.import_batches, integer, integer) IS 'Gives rows the categories of the payee rules that came with their import, unless the file gives a category.';
 
@@ -25765,7 +25990,7 @@ COMMENT ON FUNCTION "app"."describe_balance_rows"(text, date, date) IS 'Returns 
 
 COMMENT ON FUNCTION "app"."describe_balances"() IS 'Returns {balances: [{from?, to?, amount, currency}], settlements: the last ten}; from owes to. A deleted account has no name.';
 
-COMMENT ON FUNCTION "app"."describe_balances_around"(app.context, text, date) IS 'Returns the last known balance on or before a day and the first one after it, of each account and currency: [{account, currency, before?: [day, amount], after?}]; null for none. At most ten.';
+COMMENT ON FUNCTION "app"."describe_balances_around"(app.context, text, date) IS 'Returns the last known balance on or before a day and the first one after it, of each account and currency: [{account, currency, before?: [day, amount], after?, computed?: the balance of the day if the lines between both add up}]; null for none. At most ten.';
 
 COMMENT ON FUNCTION "app"."describe_bill_history"(app.context, app.expenses) IS 'Returns one bill''s last 12 payments (amount_from is the provider of the amount), its next 6 due dates, and each change of its fixed price with its first due date. Warns when a value is not final.';
 
@@ -25801,7 +26026,7 @@ COMMENT ON FUNCTION "app"."describe_import_rows"(app.import_batches, jsonb) IS '
 
 COMMENT ON FUNCTION "app"."describe_income"(app.context, app.incomes) IS 'Returns an income for answers. A rule has repeats and next_on in place of date.';
 
-COMMENT ON FUNCTION "app"."describe_left_out"(jsonb, text) IS 'Returns the left-out rows of a file by kind. Totals without a currency are in the home currency.';
+COMMENT ON FUNCTION "app"."describe_left_out"(app.import_batches, text) IS 'Returns the left-out rows of a file by kind, income without the halves of transfers. Totals without a currency are in the home currency.';
 
 COMMENT ON FUNCTION "app"."describe_link"(app.context, app.provider_links) IS 'Returns a link as tools show it: {name, status, needs_review?: {due_on, amount, currency, reason?, usual?}}. needs_review has the provider''s unapplied amount; without a reason, sync_bill_amounts applies it.';
 
@@ -26083,7 +26308,7 @@ COMMENT ON FUNCTION "app"."find_spoken_flow"(app.context, integer) IS 'Returns f
 
 COMMENT ON FUNCTION "app"."find_statement_date"(app.expenses, app.provider_statements, date) IS 'Returns the date of a bill in a month for a statement: the date of the earlier statement, otherwise the first open one; null when the bill is not due in that month or needs no fetched amounts.';
 
-COMMENT ON FUNCTION "app"."find_stopped_charges"(app.context) IS 'Returns active bills with a charge in an account''s statements and a later date without one, although the statements cover that date. recorded and amount describe the automatic payments from that date on. Returns nothing to people who can''t see every line.';
+COMMENT ON FUNCTION "app"."find_stopped_charges"(app.context) IS 'Returns active bills, and others with automatic payments, with a charge in an account''s statements and a later date without one, although the statements cover that date. recorded and amount describe the automatic payments from that date on. Returns nothing to people who can''t see every line.';
 
 COMMENT ON FUNCTION "app"."find_sums"(app.sum_item[], app.sum_item[]) IS 'Returns the wholes that are the sum of two to four parts. The parts share a day within five days of the whole, and their names agree with it.';
 
@@ -26201,7 +26426,7 @@ COMMENT ON FUNCTION "app"."is_ahead"(app.expenses, date, date, integer) IS 'Whet
 
 COMMENT ON FUNCTION "app"."is_amount_within"(app.expense_filter, bigint, text, bigint, text) IS 'Whether an amount is within a filter''s bounds, by its value in the filter''s currency or as charged.';
 
-COMMENT ON FUNCTION "app"."is_assumed"(app.payments) IS 'Whether a payment was recorded automatically and no statement shows it.';
+COMMENT ON FUNCTION "app"."is_assumed"(app.payments) IS 'Whether a payment was recorded automatically, and neither a statement nor a person''s record shows it.';
 
 COMMENT ON FUNCTION "app"."is_cash_withdrawal"(text) IS 'Whether a name means a cash withdrawal; its fee is spending.';
 
@@ -26291,7 +26516,7 @@ COMMENT ON FUNCTION "app"."link_import_rows"(app.context, app.import_batches) IS
 
 COMMENT ON FUNCTION "app"."link_status"(app.provider_links, timestamp with time zone) IS 'Returns the status of a link, or paused_by_plan while the organization''s plan does not include fetching.';
 
-COMMENT ON FUNCTION "app"."list_assumptions"(app.context, app.forecast_basis, text, date) IS 'Returns the assumptions that cause most of the spread: [{what: usual_spending | bill | income, name?, currency, since?, weeks?, amount, give_or_take}].';
+COMMENT ON FUNCTION "app"."list_assumptions"(app.context, app.forecast_basis, text, date) IS 'Returns the assumptions that cause most of the spread: [{what: usual_spending | usual_flow (of one account, with transfers) | bill | income, name?, currency, since?, weeks?, amount, give_or_take}].';
 
 COMMENT ON FUNCTION "app"."list_balances"() IS 'Returns the current organization''s balances that the person may see.';
 
@@ -26647,7 +26872,7 @@ COMMENT ON FUNCTION "app"."read_activity_page"(jsonb, bigint, text) IS 'Returns 
 
 COMMENT ON FUNCTION "app"."read_answers"(app.import_batches, jsonb) IS 'Splits answers {id: option} into those about the whole file and those about rows, by line. Ends the tool with invalid_argument for an unknown question or option.';
 
-COMMENT ON FUNCTION "app"."read_balances"(text) IS 'Returns the balances of an account that the person sees, newest first. difference: the balance minus the previous one and the statement lines in between; null for the first one, and for people who can''t see every line.';
+COMMENT ON FUNCTION "app"."read_balances"(text, date) IS 'Returns the balances of an account that the person sees, newest first. difference: the balance minus the previous one and the statement lines in between; null for the first one, and for people who can''t see every line. minor_on_day: the balance of a day before this one, if the lines since the previous balance add up.';
 
 COMMENT ON FUNCTION "app"."read_budgets"(app.context, date, text[]) IS 'Returns the budgets of these categories in the month or year of a day. Null returns all budgets, including the one for all spending. Omits budgets that had different settings then.';
 
@@ -26677,9 +26902,9 @@ COMMENT ON FUNCTION "app"."read_security_events"(text, uuid) IS 'Returns the lat
 
 COMMENT ON FUNCTION "app"."read_settings"(app.context) IS 'Returns the settings that update_settings can change: the organization''s, and the person''s own mail preferences.';
 
-COMMENT ON FUNCTION "app"."recall_answers"(app.context, app.import_batches, integer, integer) IS 'Answers a question about a row with a person''s last answer to the same question, for a line of the account with the same words and a similar amount. A row without a question is a transfer if the latest such line was one.';
+COMMENT ON FUNCTION "app"."recall_answers"(app.context, app.import_batches, integer, integer) IS 'Answers a question about a row with a person''s last answer to the same question, for a line of the account with the same words and a similar amount. A row without a question is a transfer if the latest such line was one, and a question if an undecided line of the same amount followed.';
 
-COMMENT ON FUNCTION "app"."reconcile"(app.context, jsonb) IS 'Tool reconcile. Returns data {account, from, to, bank_only, books_only, their counts, linked_count, without_document_count: payments in either without a document, balance?, balances, transfers, totals}, and warns when no statement covers the period, its balances differ, or the balance of its last day is unknown.';
+COMMENT ON FUNCTION "app"."reconcile"(app.context, jsonb) IS 'Tool reconcile. Returns data {account, from, to, bank_only, books_only, their counts, linked_count, without_document_count: payments in either without a document, balance?, balances, transfers, totals}, and warns when no statement covers the period, its balances differ, or the balance of its last day is unknown. bank_only includes income, but totals compare only spending.';
 
 COMMENT ON FUNCTION "app"."record_autopay"(app.expenses, date) IS 'Records the open occurrences that count as paid (app.is_paid_by_autopay) as paid on their due dates, with their known or latest amount. Each becomes a change that can be undone. Occurrences without any amount wait.';
 
@@ -26919,6 +27144,8 @@ COMMENT ON FUNCTION "app"."warn_of_charge"(bigint, text, text) IS 'Returns a war
 
 COMMENT ON FUNCTION "app"."warn_of_contract"(app.expenses, date) IS 'Returns a warning about missing facts that determine the last day to cancel.';
 
+COMMENT ON FUNCTION "app"."warn_of_disproven"(app.context, app.expense_filter) IS 'Returns a warning about automatic payments that match a filter but are missing in the statements: {bills: [{name, account, dates, amount, currency}]}.';
+
 COMMENT ON FUNCTION "app"."warn_of_drafts"(app.context, jsonb) IS 'Returns warnings about duplicates, likely bills, future days, transfers between own accounts, cash, salaries, refunds, and amounts without a final value in the base currency.';
 
 COMMENT ON FUNCTION "app"."warn_of_estimates"(text[], app.money_sum[]) IS 'Returns a warning that a total contains estimated amounts, with the names of their bills and their sums by currency.';
@@ -26963,7 +27190,7 @@ COMMENT ON FUNCTION "app"."warn_of_twin"(app.context, app.expenses) IS 'Returns 
 
 COMMENT ON FUNCTION "app"."warn_of_unfound"(app.context, jsonb) IS 'Returns warnings about payments that the filter could not compare.';
 
-COMMENT ON FUNCTION "app"."warn_of_unknown_balance"(app.context, app.accounts, date) IS 'Returns a warning with the known balances around a day without a balance.';
+COMMENT ON FUNCTION "app"."warn_of_unknown_balance"(app.context, app.accounts, date) IS 'Returns a warning about a day without a balance: its balance computed from lines, or the known ones around it.';
 
 COMMENT ON FUNCTION "app"."warn_of_unpaired"(app.context, date) IS 'Warns people who see everything of expenses that seem to be transfers, because somebody who may not see them imported the other half: {pairs: [{name, date, amount, currency, account of the other half, ids}]}, at most five.';
 
@@ -27725,6 +27952,10 @@ REVOKE ALL ON FUNCTION "app"."describe_income"(app.context, app.incomes) FROM PU
 
 GRANT EXECUTE ON FUNCTION "app"."describe_income"(app.context, app.incomes) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."describe_left_out"(app.import_batches, text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."describe_left_out"(app.import_batches, text) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."describe_low_balance_limit"(text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."describe_low_balance_limit"(text) TO "authenticated", "postgres", "service_role";
@@ -28373,9 +28604,9 @@ REVOKE ALL ON FUNCTION "app"."propose_record"(app.context, app.documents) FROM P
 
 GRANT EXECUTE ON FUNCTION "app"."propose_record"(app.context, app.documents) TO "authenticated", "postgres", "service_role";
 
-REVOKE ALL ON FUNCTION "app"."read_balances"(text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "app"."read_balances"(text, date) FROM PUBLIC;
 
-GRANT EXECUTE ON FUNCTION "app"."read_balances"(text) TO "authenticated", "postgres", "service_role";
+GRANT EXECUTE ON FUNCTION "app"."read_balances"(text, date) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."read_document"(app.context, text) FROM PUBLIC;
 
@@ -28508,6 +28739,10 @@ GRANT EXECUTE ON FUNCTION "app"."warn_of_charge"(bigint, text, text) TO "authent
 REVOKE ALL ON FUNCTION "app"."warn_of_contract"(app.expenses, date) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."warn_of_contract"(app.expenses, date) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."warn_of_disproven"(app.context, app.expense_filter) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."warn_of_disproven"(app.context, app.expense_filter) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."warn_of_expected_income"(app.context, date, date, text[]) FROM PUBLIC;
 
@@ -28967,3 +29202,4 @@ INSERT INTO "app"."retention" ("what", "keep") VALUES ('inbound_mails', '14 days
 select cron.schedule('read-mail', '* * * * *',
   $$select jobs.call_function('cron-reminders?only=inbound') where app.has_mail_to_read(now())$$);
 select cron.schedule('replay-payment-events', '4-59/15 * * * *', 'select public.replay_parked_events()');
+DELETE FROM "app"."category_keywords" WHERE "keyword" = 'premium';
