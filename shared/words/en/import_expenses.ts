@@ -143,11 +143,10 @@ export const refusals = {
     hint: "Pass the account's name; a new name creates an account.",
   }),
   "not_found.statement_account": (
-    { name, names, is_own_only }: { name?: string; names: string[]; is_own_only?: true },
+    { name, names, is_own_only: own }: { name?: string; names: string[]; is_own_only?: true },
   ): Refusal => ({
-    message: `${
-      name ? `There is no account ${quoted(name)}.` : names.length > 0 ? "No account is given." : "There is no account."
-    }${is_own_only ? " This person sees only their own records and imports." : ""}`,
+    message: (names[0] && !name ? "No account is given." : `There is no account${name ? ` ${quoted(name)}` : ""}.`) +
+      (own ? " This person sees only their own records and imports." : ""),
     hint: names.length > 0
       ? `There ${names.length === 1 ? "is" : "are"} ${and(names)}.`
       : "An account is created when its first statement is imported: import_expenses without arguments gives a link for that.",
@@ -194,7 +193,6 @@ export const refusals = {
   }),
 };
 
-/** The state of an unfinished import. */
 export const importing = {
   onlyShown: (hasQuestions: boolean): string =>
     `This is a preview. ${
