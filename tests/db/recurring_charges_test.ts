@@ -306,6 +306,17 @@ testBooks("recurring charges in statements", { day: "2025-12-31" }, {
     assertEquals(await stopped(), []);
   },
 
+  "a bill cancelled from a day in a closed month keeps its payments and stays active": async (books, database) => {
+    const bill = { name: "TuneBox", amount: "10.99", first_due: "2026-01-11", autopay: true };
+    const { bill: { id } } = await books.ok("add_bill", bill);
+    books.goTo("2026-03-20");
+    await rollAll(database, "2026-03-20T12:00:00Z");
+    await books.ok("update_settings", { closed_through: "2026-02" });
+    const end = { bill_id: id, set: { status: "cancelled" }, apply_from: "2026-02-01" };
+    await books.fails("month_closed", "update_bill", end);
+    const { bills: [{ status }] } = await books.ok("list_bills");
+    assertEquals([status, (await books.ok("list_expenses", {})).rows.length], ["active", 3]);
+  },
   "a bill cancelled from an earlier day on loses its disproven payments and its open dates": async (
     books,
     database,
